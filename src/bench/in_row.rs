@@ -13,13 +13,14 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
     pub fn in_row(mut self, row: Row, launch_ms: Option<f64>) -> (Row, Vec<Stage>) {
         let Parts { stages, launches, note } = self.parts.take().unwrap_or_default();
         let (summary, noise) = self.attempts.result();
+        let setup_ms = self.setup_ms + 1e3 * self.late_setup().as_secs_f64();
         let stored = self.matrix_bytes.zip(row.vector_bytes());
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
         let profile = Profile::of(counts);
         let profile = profile.as_ref();
         let row = Row {
             status: Some(Status::Ok),
-            setup_ms: Some(self.setup_ms + 1e3 * self.late_setup().as_secs_f64()),
+            setup_ms: Some(setup_ms),
             min_ms: Some(summary.min_ms),
             median_ms: Some(summary.median_ms),
             max_ms: Some(summary.max_ms),
@@ -34,6 +35,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
             distinct_results: Some(self.hashes.clone().into()),
             likely_ratio: Some(self.likely_ratio),
             process_ms: Some(Processes::of(summary.median_ms)),
+            process_setup_ms: Some(Processes::of(setup_ms)),
             launches,
             launch_floor_ms: launches.zip(launch_ms).map(|(count, ms)| count as f64 * ms),
             required_bytes: stored.map(|(matrix, vectors)| matrix + vectors),

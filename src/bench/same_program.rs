@@ -19,7 +19,7 @@ use spmv_results::files::read::RecordedRow;
 use spmv_results::matrix::Group;
 use spmv_results::report::compare::{Compared, Comparison};
 use spmv_results::row::Row;
-use spmv_results::row::joined::{joined, usual};
+use spmv_results::row::joined::joined;
 use spmv_results::settings::{Protocol, Settings};
 
 const METHODS: usize = 30;
@@ -79,8 +79,7 @@ fn run(processes: usize) -> Vec<Row> {
     let measured = |method| (0..processes).map(|_| measured(method)).collect::<Vec<_>>();
     let rows: Vec<_> = (0..METHODS).map(measured).collect();
     let all: Vec<Vec<_>> = rows.iter().map(|rows| rows.iter().collect()).collect();
-    let usual = usual(&all);
-    all.iter().map(|rows| joined(rows, usual)).collect()
+    all.iter().map(|rows| joined(rows)).collect()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use spmv_matrix::source::Source;
 use spmv_matrix::stats::Shape;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::Group;
-use spmv_results::row::joined::{joined, usual};
+use spmv_results::row::joined::joined;
 use spmv_results::row::{MatrixFacts, Row, RowKey};
 use spmv_results::run::RunRecord;
 
@@ -157,9 +157,8 @@ impl Collector<'_> {
         };
         let own: Vec<_> = rows.iter().map(of_row).collect();
         let all: Vec<Vec<&Row>> = own.iter().map(|rows| rows.iter().collect()).collect();
-        let usual = usual(&all);
         for (row, all) in rows.iter_mut().zip(&all).filter(|(row, _)| row.is_ok()) {
-            *row = joined(all, usual);
+            *row = joined(all);
         }
     }
 }

@@ -132,7 +132,7 @@ fn the_main_tables_are_printed() {
         Time lost if a single method is used for all matrices
         2 matrices; f64, cpu, 2 threads, hot cache, natural order
         without a time: ell on 2 matrices
-        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest, and methods that chose another measured one not at all; certain: the 95 % interval of the time lies below those of all others
+        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest, and methods that chose another measured one not at all; certain: the 95 % intervals of the times of all others over its time lie above 1
         95 % interval: of the mean, by a bootstrap over the matrices; those of two methods may overlap although one of them is faster on every matrix
         ────────────────────────────────────────────────────────────────────────────────────────
          method     fastest on   runs on   mean loss   95 % interval   greatest loss   on

@@ -81,19 +81,6 @@ impl Group {
         Some(least(timed(&self.rows), ms)?.0)
     }
 
-    /// Returns the fastest of the competing methods, and the others whose 95 % intervals overlap that of its product.
-    pub fn not_told_apart(&self) -> Option<(&str, Vec<&str>)> {
-        let rows = contestants(&self.rows);
-        let (place, fastest) = least(rows.iter().copied(), Row::typical_ms)?;
-        let end = fastest.interval_ms().map(|(_, end)| end);
-        let others = rows.into_iter().filter(|(other, _)| *other != place);
-        let close = others.filter(|(_, row)| {
-            row.interval_ms().zip(end).is_some_and(|((low, _), end)| low <= end)
-        });
-        let names = close.filter_map(|(_, row)| row.method_name.as_deref()).collect();
-        Some((fastest.method_name.as_deref()?, names))
-    }
-
     /// Sets the columns that follow from the whole group and its methods that were measured `before`, with their times.
     pub fn complete(&mut self, before: &[(String, f64)]) {
         let name_and_ms = |row: &Row| Some((row.method_name.clone()?, row.typical_ms()?));
@@ -194,7 +181,6 @@ mod tests {
         let mut group = Group::of(rows.map(|(name, times)| row(name, times)).to_vec());
         assert_eq!(group.fastest(None), Some(1));
         assert_eq!(group.fastest(Some(9)), None, "setups are not known");
-        assert_eq!(group.not_told_apart(), Some(("first", vec!["second"])));
         assert_eq!(group.rows[1].uncertainty(), Some(62.5));
         group.rows[0].setup_ms = Some(1.0);
         group.rows[1].setup_ms = Some(9.0);

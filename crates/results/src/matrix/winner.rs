@@ -1,96 +1,177 @@
 //! The answer to the question which method to use on a matrix, as a sentence: the winner, by how much, and from how
-//! many products on. A method that only chose another measured one does not compete with it.
+//! many products on. A method that only chose another measured one does not compete with it. Which one is faster is
+//! decided in the processes that measured both: the one with the smaller median may have lost in most of them.
 
 use std::fmt;
 
-use crate::row::Row;
 use crate::row::contest::contestants;
+use crate::row::paired::fastest;
+use crate::row::{Row, Timing};
+use crate::statistics::estimate::Estimate;
 use crate::table::significant;
 
 /// Returns the answer for rows that may be compared: for products alone, or for `planned` products with their setup.
 /// `None` if fewer than two methods have a time.
 pub fn answer(rows: &[Row], planned: Option<u32>) -> Option<String> {
-    let candidates: Vec<_> =
-        contestants(rows).iter().filter_map(|(_, row)| Candidate::of(row)).collect();
-    match planned {
-        Some(planned) => of_planned(&candidates, f64::from(planned)),
-        None => of_products(&candidates),
-    }
+    let field = Field::of(rows, planned)?;
+    Some(planned.map_or_else(|| field.of_products(), |planned| field.of_planned(planned)))
+}
+
+/// Returns the places of the rows that an answer may name: the first, the second and the fastest without setup, each
+/// once. Empty if fewer than two methods have a time.
+pub fn named(rows: &[Row], planned: Option<u32>) -> Vec<usize> {
+    let Some(Field { first, second, plain, .. }) = Field::of(rows, planned) else {
+        return Vec::new();
+    };
+    let plain = plain.filter(|plain| ![first.place, second.place].contains(&plain.place));
+    [first, second].into_iter().chain(plain).map(|candidate| candidate.place).collect()
+}
+
+/// Returns how many times as fast the first method is as the one that the answer compares with it.
+pub fn stated(rows: &[Row], planned: Option<u32>) -> Option<Estimate> {
+    let field = Field::of(rows, planned)?;
+    Some(field.rival().0.over(&field.first))
+}
+
+/// Returns the first method, and the others that are not told apart from it: the interval of the ratio contains 1.
+pub fn not_told_apart(rows: &[Row]) -> Option<(&str, Vec<&str>)> {
+    let Field { first, all, .. } = Field::of(rows, None)?;
+    let close = all.iter().filter(|other| other.method != first.method);
+    let close = close.filter(|other| other.over(&first).is_apart() == Some(false));
+    Some((first.method, close.map(|other| other.method).collect()))
 }
 
 /// The time that preparations without any work may take, in milliseconds.
 const NOTHING_MS: f64 = 0.05;
-/// The half interval of a ratio, as a share of it, above which the times are too noisy to compare methods whose
-/// intervals overlap.
+/// Half the width of the interval of a ratio, as a share of it, above which the times are too noisy to compare methods
+/// that are not told apart.
 const NOISY: f64 = 0.1;
 /// How far the interval of a ratio may reach from 1 if the methods are as fast as each other.
 const ALIKE: f64 = 0.05;
+/// Half the width of an interval below which it is not shown: the times do not vary, as those of a model.
+const NO_WIDTH: f64 = 0.0005;
 
 /// A method with its times on a matrix, in milliseconds.
+#[derive(Clone)]
 struct Candidate<'a> {
+    place: usize,
     method: &'a str,
+    /// The time of a product.
+    product: f64,
     /// The time of what is done once per matrix; `None` if it was not measured.
     setup: Option<f64>,
-    product: Time,
-}
-
-/// A time in milliseconds and its 95 % confidence interval.
-#[derive(Clone, Copy)]
-struct Time {
-    ms: f64,
-    interval: (f64, f64),
+    /// The time that is compared: of a product, or of the planned ones with the setup.
+    time: Timing,
 }
 
 impl<'a> Candidate<'a> {
-    fn of(row: &'a Row) -> Option<Self> {
-        let ms = row.typical_ms()?;
-        let product = Time { ms, interval: row.interval_ms().unwrap_or((ms, ms)) };
-        Some(Self { method: row.method_name.as_deref()?, setup: row.once_ms(), product })
+    fn of(place: usize, row: &'a Row, planned: Option<u32>) -> Option<Self> {
+        let (method, product) = (row.method_name.as_deref()?, row.typical_ms()?);
+        Some(Self { place, method, product, setup: row.once_ms(), time: row.timing(planned)? })
+    }
+
+    /// Returns how many times as long this method takes as another one.
+    fn over(&self, other: &Self) -> Estimate {
+        self.time.over(&other.time)
+    }
+
+    fn is_faster(&self, other: &Self) -> bool {
+        self.over(other).value < 1.0
     }
 
     /// Whether the setup takes no longer than a product, or than no work at all. One that was not measured is not
     /// compared.
     fn needs_no_setup(&self) -> bool {
-        self.setup.is_none_or(|setup| setup <= self.product.ms.max(NOTHING_MS))
-    }
-
-    /// Returns the time of the setup and so many products, if that of the setup is known.
-    fn total(&self, products: f64) -> Option<(&Self, Time)> {
-        let setup = self.setup?;
-        let total = |ms| setup + products * ms;
-        let Time { ms, interval: (low, high) } = self.product;
-        Some((self, Time { ms: total(ms), interval: (total(low), total(high)) }))
+        self.setup.is_none_or(|setup| setup <= self.product.max(NOTHING_MS))
     }
 
     /// Returns the number of products from which on this method, with the faster product, takes less time in all.
     fn pays_from(&self, other: &Self) -> Option<f64> {
-        let gain = other.product.ms - self.product.ms;
-        Some(((self.setup? - other.setup?) / gain).max(0.0))
+        Some(((self.setup? - other.setup?) / (other.product - self.product)).max(0.0))
     }
+}
+
+/// The methods that compete, and those among them that an answer may name.
+struct Field<'a> {
+    all: Vec<Candidate<'a>>,
+    first: Candidate<'a>,
+    second: Candidate<'a>,
+    /// The fastest without setup, if products alone are compared and the first one needs a setup.
+    plain: Option<Candidate<'a>>,
+}
+
+impl<'a> Field<'a> {
+    fn of(rows: &'a [Row], planned: Option<u32>) -> Option<Self> {
+        let candidate = |(place, row)| Candidate::of(place, row, planned);
+        let all: Vec<_> = contestants(rows).into_iter().filter_map(candidate).collect();
+        let first = fastest(&all, |candidate| &candidate.time)?;
+        let others = || all.iter().filter(|other| other.method != first.method);
+        let second = next(first, others())?;
+        let plain = || next(first, others().filter(|other| other.needs_no_setup())).cloned();
+        let plain = (planned.is_none() && !first.needs_no_setup()).then(plain).flatten();
+        // Of three methods, each may be faster than the next one, if not all processes measured all of them.
+        let is_swapped = second.is_faster(first);
+        let (first, second) = if is_swapped { (second, first) } else { (first, second) };
+        let (first, second) = (first.clone(), second.clone());
+        Some(Self { all, first, second, plain })
+    }
+
+    /// Returns the method that the answer compares with the first, and what it is.
+    fn rival(&self) -> (&Candidate<'a>, &'static str) {
+        match self.plain.as_ref().filter(|plain| !plain.is_faster(&self.first)) {
+            Some(plain) => (plain, "the fastest without setup"),
+            None => (&self.second, "the second"),
+        }
+    }
+
+    fn of_products(&self) -> String {
+        let (first, (other, role)) = (&self.first, self.rival());
+        let speed = Speed(other.over(first));
+        let pays = first.pays_from(other).filter(|_| !first.needs_no_setup());
+        let pays = pays.filter(|from| *from > 1.0 && from.is_finite());
+        let pays =
+            pays.map(|from| format!(", and pays after {}", products(from))).unwrap_or_default();
+        let (name, other) = (first.method, format!("{}, {role}", other.method));
+        let certain = || format!("{name} is {speed} times as fast as {other}{pays}.");
+        speed.undecided(name, &other).unwrap_or_else(certain)
+    }
+
+    fn of_planned(&self, planned: u32) -> String {
+        let (first, second) = (&self.first, &self.second);
+        let speed = Speed(second.over(first));
+        let (name, ms) = (first.method, significant(first.time.ms));
+        let count = products(f64::from(planned));
+        let other = format!("{} ({} ms)", second.method, significant(second.time.ms));
+        if let Some(undecided) = speed.undecided(&format!("{name} ({ms} ms)"), &other) {
+            return format!("For {count} with the setup, {undecided}");
+        }
+        let range = range(first, self.all.iter().filter(|other| other.method != name));
+        format!(
+            "For {count} {name} takes the least time with its setup: {ms} ms, {speed} times as fast as {other}. It \
+             does so {range}."
+        )
+    }
+}
+
+/// Returns the method that comes closest to the first.
+fn next<'c, 'a>(
+    first: &Candidate,
+    others: impl Iterator<Item = &'c Candidate<'a>>,
+) -> Option<&'c Candidate<'a>> {
+    let over = |other: &&Candidate| other.over(first).value;
+    others.min_by(|a, b| over(a).total_cmp(&over(b)))
 }
 
 /// How many times as fast as another method one is.
-struct Speed {
-    ratio: f64,
-    /// Half its interval: the sum of both relative ones, because two times count as different only if their intervals
-    /// do not overlap.
-    half: f64,
-    is_certain: bool,
-}
+struct Speed(Estimate);
 
 impl Speed {
-    fn of(first: Time, other: Time) -> Self {
-        let ratio = other.ms / first.ms;
-        let half = |Time { ms, interval: (low, high) }| (high - low) / 2.0 / ms;
-        let half = ratio * (half(first) + half(other));
-        Self { ratio, half, is_certain: first.interval.1 < other.interval.0 }
-    }
-
     /// Returns what is known of a method and another one, which may be the faster of them; `None` if it is not.
     fn undecided(&self, method: &str, other: &str) -> Option<String> {
-        let Self { ratio, half, is_certain } = *self;
+        let (ratio, half) = (self.0.value, self.0.half_width());
+        let is_certain = self.0.is_apart().unwrap_or(ratio != 1.0);
         let is_alike = (ratio - 1.0).abs() + half <= ALIKE;
-        if is_alike && (!is_certain || half == 0.0) {
+        if is_alike && (!is_certain || half < NO_WIDTH) {
             Some(format!("{method} is as fast as {other}, within 5 % ({self})."))
         } else if is_certain {
             None
@@ -100,7 +181,7 @@ impl Speed {
             ))
         } else {
             Some(format!(
-                "{method} cannot be told apart from {other}: it is {self} times as fast, and the intervals overlap."
+                "{method} cannot be told apart from {other}: it is {self} times as fast, which includes 1."
             ))
         }
     }
@@ -108,60 +189,22 @@ impl Speed {
 
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { ratio, half, .. } = *self;
+        let (ratio, half) = (self.0.value, self.0.half_width());
         match half {
-            0.0 => write!(f, "{ratio:.2}"),
+            half if half < NO_WIDTH => write!(f, "{ratio:.2}"),
             half if half < 0.005 => write!(f, "{ratio:.3} ± {half:.3}"),
             half => write!(f, "{ratio:.2} ± {half:.2}"),
         }
     }
 }
 
-fn of_products(candidates: &[Candidate]) -> Option<String> {
-    let of = |c: &&Candidate| c.product.ms;
-    let first = least(candidates.iter(), of)?;
-    let others = || candidates.iter().filter(|other| other.method != first.method);
-    let plain = least(others().filter(|other| other.needs_no_setup()), of);
-    let (other, role) = match plain.filter(|_| !first.needs_no_setup()) {
-        Some(plain) => (plain, "the fastest without setup"),
-        None => (least(others(), of)?, "the second"),
-    };
-    let speed = Speed::of(first.product, other.product);
-    let pays = first.pays_from(other).filter(|_| !first.needs_no_setup());
-    let pays = pays.filter(|from| *from > 1.0 && from.is_finite());
-    let pays = pays.map(|from| format!(", and pays after {}", products(from))).unwrap_or_default();
-    let (name, other) = (first.method, format!("{}, {role}", other.method));
-    let certain = || format!("{name} is {speed} times as fast as {other}{pays}.");
-    Some(speed.undecided(name, &other).unwrap_or_else(certain))
-}
-
-fn of_planned(candidates: &[Candidate], planned: f64) -> Option<String> {
-    let totals = || candidates.iter().filter_map(|candidate| candidate.total(planned));
-    let of = |(_, total): &(&Candidate, Time)| total.ms;
-    let (first, total) = least(totals(), of)?;
-    let others = || totals().filter(|(other, _)| other.method != first.method);
-    let (second, its_total) = least(others(), of)?;
-    let speed = Speed::of(total, its_total);
-    let (name, ms) = (first.method, significant(total.ms));
-    let (count, other) =
-        (products(planned), format!("{} ({} ms)", second.method, significant(its_total.ms)));
-    if let Some(undecided) = speed.undecided(&format!("{name} ({ms} ms)"), &other) {
-        return Some(format!("For {count} with the setup, {undecided}"));
-    }
-    let range = range(first, others().map(|(other, _)| other));
-    Some(format!(
-        "For {count} {name} takes the least time with its setup: {ms} ms, {speed} times as fast as {other}. It does so \
-         {range}."
-    ))
-}
-
 /// Returns the numbers of products for which a method takes the least time with its setup, in words.
 fn range<'c>(first: &Candidate, others: impl Iterator<Item = &'c Candidate<'c>>) -> String {
     let (mut from, mut until) = (0.0f64, f64::INFINITY);
     for other in others {
-        if other.product.ms > first.product.ms {
+        if other.product > first.product {
             from = from.max(first.pays_from(other).unwrap_or(0.0));
-        } else if other.product.ms < first.product.ms {
+        } else if other.product < first.product {
             until = until.min(other.pays_from(first).unwrap_or(f64::INFINITY));
         }
     }
@@ -177,16 +220,12 @@ fn products(number: f64) -> String {
     format!("{number:.0} product{}", if number.round() == 1.0 { "" } else { "s" })
 }
 
-fn least<T>(all: impl Iterator<Item = T>, of: impl Fn(&T) -> f64) -> Option<T> {
-    all.min_by(|a, b| of(a).total_cmp(&of(b)))
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::row::Status;
+    use crate::row::{Processes, Status};
 
     /// A method with its times of setup and product, and half the interval of this in percent.
     type Method = (&'static str, Option<f64>, f64, f64);
@@ -230,32 +269,32 @@ mod tests {
             (&modelled, Some(5)),
         ]);
         expect![[r#"
-            packed is 2.00 ± 0.04 times as fast as merge, the fastest without setup, and pays after 100 products.
-            packed is 2.00 ± 0.04 times as fast as merge, the fastest without setup, and pays after 100 products.
-            auto is 2.22 ± 0.04 times as fast as merge, the fastest without setup, and pays after 109 products.
-            fast is 4.00 ± 0.08 times as fast as merge, the second.
+            packed is 2.00 ± 0.03 times as fast as merge, the fastest without setup, and pays after 100 products.
+            packed is 2.00 ± 0.03 times as fast as merge, the fastest without setup, and pays after 100 products.
+            auto is 2.22 ± 0.03 times as fast as merge, the fastest without setup, and pays after 109 products.
+            fast is 4.00 ± 0.06 times as fast as merge, the second.
             a is 2.00 times as fast as b, the second.
-            For 100 products sell takes the least time with its setup: 190 ms, 1.06 ± 0.02 times as fast as merge (200 ms). It does so from 79 to 121 products.
-            For 1000 products packed takes the least time with its setup: 1100 ms, 1.82 ± 0.03 times as fast as merge (2000 ms). It does so from 100 products on.
-            For 1 product merge takes the least time with its setup: 2.50 ms, 40.60 ± 0.33 times as fast as packed (102 ms). It does so up to 100 products.
+            For 100 products sell takes the least time with its setup: 190 ms, 1.06 ± 0.01 times as fast as merge (200 ms). It does so from 79 to 121 products.
+            For 1000 products packed takes the least time with its setup: 1100 ms, 1.82 ± 0.02 times as fast as merge (2000 ms). It does so from 100 products on.
+            For 1 product merge takes the least time with its setup: 2.50 ms, 40.60 ± 0.32 times as fast as packed (102 ms). It does so up to 100 products.
 
 
         "#]].assert_eq(&answers);
     }
 
-    /// Another method takes 2 ms. Whether overlapping intervals show equal speeds depends on how wide they are.
+    /// Another method takes 2 ms. Whether methods that are not told apart are as fast depends on how wide the interval is.
     #[test]
-    fn methods_whose_intervals_overlap_are_as_fast_only_if_they_are_close() {
+    fn methods_that_are_not_told_apart_are_as_fast_only_if_they_are_close() {
         let cases = [
             (1.99, 1.0, None),
             (2.0, 0.0, None),
             (1.95, 0.0, None),
             (1.96, 0.4, None),
-            (1.9, 3.0, None),
+            (1.9, 5.0, None),
             (1.2, 40.0, None),
             (0.4, 40.0, None),
             (1.99, 1.0, Some(9)),
-            (1.9, 3.0, Some(9)),
+            (1.9, 5.0, Some(9)),
             (1.2, 40.0, Some(9)),
         ];
         let answers = cases.map(|(product, half, planned)| {
@@ -263,16 +302,42 @@ mod tests {
             answers([(&both, planned)])
         });
         expect![[r#"
-            a is as fast as b, the second, within 5 % (1.01 ± 0.02).
+            a is as fast as b, the second, within 5 % (1.01 ± 0.01).
             a is as fast as b, the second, within 5 % (1.00).
             a is as fast as b, the second, within 5 % (1.03).
             a is 1.02 ± 0.01 times as fast as b, the second.
-            a cannot be told apart from b, the second: it is 1.05 ± 0.06 times as fast, and the intervals overlap.
-            a cannot be told apart from b, the second: the times are too noisy (1.67 ± 1.33 times as fast).
-            a is 5.00 ± 4.00 times as fast as b, the fastest without setup.
-            For 9 products with the setup, a (18.4 ms) is as fast as b (18.5 ms), within 5 % (1.00 ± 0.02).
-            For 9 products with the setup, a (17.6 ms) cannot be told apart from b (18.5 ms): it is 1.05 ± 0.06 times as fast, and the intervals overlap.
-            For 9 products with the setup, a (11.3 ms) cannot be told apart from b (18.5 ms): the times are too noisy (1.64 ± 1.26 times as fast).
+            a cannot be told apart from b, the second: it is 1.05 ± 0.07 times as fast, which includes 1.
+            a cannot be told apart from b, the second: the times are too noisy (1.67 ± 0.97 times as fast).
+            a is 5.00 ± 2.90 times as fast as b, the fastest without setup.
+            For 9 products with the setup, a (18.4 ms) is as fast as b (18.5 ms), within 5 % (1.00 ± 0.01).
+            For 9 products with the setup, a (17.6 ms) cannot be told apart from b (18.5 ms): it is 1.05 ± 0.07 times as fast, which includes 1.
+            For 9 products with the setup, a (11.3 ms) cannot be told apart from b (18.5 ms): the times are too noisy (1.64 ± 0.91 times as fast).
         "#]].assert_eq(&answers.concat());
+    }
+
+    /// The machine is three times as slow in the last process, which measured the first two methods only: `b` has the
+    /// larger median, and is faster than `a` in each process, and than `c`, which needs no setup, in two.
+    #[test]
+    fn methods_are_compared_in_the_processes_that_measured_both() {
+        let row = |name, setup, times: &[f64]| {
+            let time = Estimate::of(times).unwrap();
+            let row = row(&(name, Some(setup), time.value, 50.0));
+            Row { process_ms: Some(Processes(times.to_vec())), ..row }
+        };
+        let rows = [
+            row("c", 0.0, &[1.06, 1.04]),
+            row("b", 9.0, &[1.0, 1.0, 3.0]),
+            row("a", 9.0, &[1.02, 1.01, 3.03]),
+        ];
+        assert_eq!(named(&rows, None), [1, 2, 0]);
+        assert_eq!(named(&rows[..2], None), [1, 0]);
+        assert_eq!((named(&rows[..1], None), named(&rows, Some(9))), (vec![], vec![0, 1]));
+        let over_first = stated(&rows, None).unwrap();
+        assert!((over_first.value - (1.06f64 * 1.04).sqrt()).abs() < 1e-12, "{over_first:?}");
+        expect![[r#"
+            b is as fast as a, the second, within 5 % (1.01 ± 0.01).
+        "#]]
+        .assert_eq(&(answer(&rows[1..], None).unwrap() + "\n"));
+        assert_eq!(not_told_apart(&rows), Some(("b", vec!["c", "a"])));
     }
 }

@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::least;
+use super::grouped;
 use super::matched::is_loss;
 use super::names::count;
 use super::standings::Time;
 use crate::row::Baseline;
 use crate::row::contest::contest;
+use crate::row::paired::fastest;
 use crate::statistics::Statistic;
-use crate::statistics::interval::{is_apart, mean_interval};
+use crate::statistics::interval::mean_interval;
 
 /// The method that wins most often is recommended if it takes less than so many times the time of the one that loses
 /// the least.
@@ -60,20 +61,24 @@ impl<'a> Method<'a> {
     fn all(times: &'a [Time]) -> Vec<Self> {
         let contest = contest(times, |time| (time.matrix, &time.method, time.picked.as_deref()));
         let mut methods = BTreeMap::<&str, Self>::new();
-        let first = least(contest.iter().map(|&time| (time.matrix, (time, time.ms))));
+        let contests = grouped(contest.iter().copied(), |time| time.matrix);
+        let first = contests
+            .iter()
+            .filter_map(|(matrix, of)| Some((*matrix, *fastest(of, |it| &it.time)?)));
+        let first: BTreeMap<_, &Time> = first.collect();
         for time in times {
-            let Some(&(_, ms)) = first.get(&time.matrix) else { continue };
+            let Some(first) = first.get(&time.matrix) else { continue };
             let method = methods.entry(&time.method).or_default();
             method.name = &time.method;
-            method.losses.insert(time.matrix, time.ms / ms);
+            method.losses.insert(time.matrix, time.time.over(&first.time).value);
         }
-        for (matrix, (first, _)) in first {
-            let rivals = contest.iter().filter(|time| time.matrix == matrix);
-            let rivals = rivals.filter(|time| time.method != first.method);
-            let is_apart = is_apart(first.interval, rivals.map(|time| time.interval));
+        for (matrix, rivals) in contests {
+            let first = first[&matrix];
+            let rivals = rivals.iter().filter(|time| time.method != first.method);
+            let is_apart = rivals.filter_map(|rival| rival.time.over(&first.time).is_apart());
             let method = methods.entry(&first.method).or_default();
             method.won += 1;
-            method.uncertain += usize::from(is_apart == Some(false));
+            method.uncertain += usize::from(is_apart.into_iter().any(|is| !is));
         }
         let is_contest = contest.iter().any(|time| time.method != contest[0].method);
         methods.into_values().filter(|_| is_contest).collect()
@@ -184,6 +189,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::row::Row;
 
     /// Returns the times of the methods in the first line, a line per matrix; `-` is no time. Intervals are ± 10 %. A
     /// method `auto` chose the one before it.
@@ -193,8 +199,8 @@ mod tests {
         let time = |(matrix, (place, text)): (usize, (usize, &str))| {
             let ms: f64 = text.parse().ok()?;
             let picked = (names[place] == "auto").then(|| names[place - 1].to_owned());
-            let (method, interval) = (names[place].to_owned(), Some((0.9 * ms, 1.1 * ms)));
-            Some(Time { matrix, method, ms, interval, picked, ..Time::default() })
+            let time = Row::default().with_median(ms, (0.9 * ms, 1.1 * ms)).timing(None)?;
+            Some(Time { matrix, method: names[place].to_owned(), time, picked, ..Time::default() })
         };
         let lines = lines.enumerate();
         let cells = lines.flat_map(|(matrix, line)| {

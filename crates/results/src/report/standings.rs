@@ -5,18 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::means::Kinds;
 use super::{least, matched};
 use crate::files::read::RecordedRow;
-use crate::row::Row;
 use crate::row::baseline::{BASELINES, Baseline};
+use crate::row::{Row, Timing};
 use crate::statistics::Statistic;
-use crate::statistics::interval::Interval;
 use crate::table::{Columns, Table};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Time {
     pub matrix: usize,
     pub method: String,
-    pub ms: f64,
-    pub interval: Option<Interval>,
+    pub time: Timing,
     pub values_repeat: Option<bool>,
     /// The method that this one chose, if it chooses.
     pub picked: Option<String>,
@@ -33,9 +31,9 @@ pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
 
 impl Time {
     pub fn of(row: &Row, matrix: usize) -> Option<Self> {
-        let (method, ms) = (row.method_name.clone()?, row.typical_ms().filter(|_| row.is_ok())?);
-        let (interval, picked) = (row.interval_ms(), row.picked.clone());
-        Some(Self { matrix, method, ms, interval, values_repeat: row.values_repeat(), picked })
+        let time = row.timing(None).filter(|_| row.is_ok())?;
+        let (method, picked) = (row.method_name.clone()?, row.picked.clone());
+        Some(Self { matrix, method, time, values_repeat: row.values_repeat(), picked })
     }
 }
 
@@ -70,14 +68,14 @@ impl<'a> Standings<'a> {
         let reference = baseline.or_else(first);
         let fastest = |is_meant: &dyn Fn(&str) -> bool| {
             let meant = times.iter().filter(|time| is_meant(&time.method));
-            least(meant.map(|time| (time.matrix, (time, time.ms))))
+            least(meant.map(|time| (time.matrix, (time, time.time.ms))))
         };
         let of_reference = fastest(&|method| Some(method) == reference);
         let of_best = fastest(&|method| Baseline::named(method).is_some());
         let mut methods = BTreeMap::<&str, Standing>::new();
-        for Time { matrix, method, ms, values_repeat, .. } in times {
+        for Time { matrix, method, time, values_repeat, .. } in times {
             let standing = methods.entry(method).or_default();
-            let speed = |(_, baseline): &(&Time, f64)| (*values_repeat, baseline / ms);
+            let speed = |(_, baseline): &(&Time, f64)| (*values_repeat, baseline / time.ms);
             standing.method = method;
             standing.matrices += 1;
             standing.over_reference.extend(of_reference.get(matrix).map(speed));
@@ -156,7 +154,7 @@ mod tests {
         let time = |&(matrix, method, ms, repeat): &(usize, &str, f64, bool)| Time {
             matrix,
             method: method.into(),
-            ms,
+            time: Row { median_ms: Some(ms), ..Row::default() }.timing(None).unwrap(),
             values_repeat: Some(repeat),
             ..Time::default()
         };

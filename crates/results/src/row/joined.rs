@@ -3,24 +3,10 @@
 
 use super::rules::Joining;
 use super::{Remark, Remarks, Row};
-use crate::statistics::interval::{median_of_variance, student};
-use crate::statistics::{median, variance};
+use crate::statistics::estimate::Estimate;
 
-/// The degrees of freedom that the usual variance counts as, beside those of the rows themselves.
-const PRIOR_FREEDOM: usize = 4;
-
-/// Returns the usual variance of the logarithms of times between processes, from the rows of several methods; `None`
-/// for fewer than three. Few processes show their own variance badly, and that of others on the same matrix is alike.
-pub fn usual(methods: &[Vec<&Row>]) -> Option<f64> {
-    let variance = |rows: &Vec<&Row>| Some((variance(&logs(rows))?, rows.len()));
-    let variances = methods.iter().filter_map(variance);
-    let relative = |(variance, rows): (f64, usize)| variance / median_of_variance(rows);
-    let relative: Vec<_> = variances.map(relative).collect();
-    (relative.len() > 2).then(|| median(relative)).flatten()
-}
-
-/// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known.
-pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
+/// Joins rows that are correct and timed.
+pub fn joined(rows: &[&Row]) -> Row {
     if let [row] = rows {
         return (*row).clone();
     }
@@ -29,9 +15,10 @@ pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
     let mut joining = Joining { typical, weights: weights.collect(), differing: Vec::new() };
     let mut row = Row::join(rows, &mut joining);
     row.reason = remarks(&row.reason, &rows[typical].reason, joining.differing);
-    let (middle, half) = interval(rows, usual);
-    if let Some(ms) = middle {
-        row = row.with_median(ms, (ms * (-half).exp(), ms * half.exp()));
+    let times: Vec<_> = rows.iter().filter_map(|row| row.typical_ms()).collect();
+    let time = Estimate::of(times);
+    if let Some((time, interval)) = time.and_then(|time| Some((time, time.interval()?))) {
+        row = row.with_median(time.value, interval);
     }
     if let Some(mean) = row.avg_spmv_ms {
         row = row.with_mean(mean);
@@ -50,27 +37,6 @@ fn remarks(all: &Remarks, of_setup: &Remarks, differing: Vec<(&str, String)>) ->
         .into_iter()
         .map(|(column, values)| Remark::Differs { column: column.into(), values });
     of_setup.chain(of_all).cloned().chain(disagreements).collect()
-}
-
-/// Returns the geometric mean of the medians, and half the 95 % interval of its logarithm: Student's t, but not less
-/// than the intervals within the rows allow.
-fn interval(rows: &[&Row], usual: Option<f64>) -> (Option<f64>, f64) {
-    let logs = logs(rows);
-    let count = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / count;
-    let between = variance(&logs).map_or(0.0, |own| {
-        let (freedom, prior) = (logs.len() - 1, if usual.is_some() { PRIOR_FREEDOM } else { 0 });
-        let sum = freedom as f64 * own + prior as f64 * usual.unwrap_or(0.0);
-        let freedom = freedom + prior;
-        student(freedom) * (sum / freedom as f64 / count).sqrt()
-    });
-    let within = rows.iter().filter_map(|row| Some(row.uncertainty()? / 100.0));
-    let within = within.fold(0.0, f64::max) / count.sqrt();
-    ((!logs.is_empty()).then(|| mean.exp()), between.max(within))
-}
-
-fn logs(rows: &[&Row]) -> Vec<f64> {
-    rows.iter().filter_map(|row| Some(row.typical_ms()?.ln())).collect()
 }
 
 /// Returns the place of the row with the median of the setups, of two the shorter one, which an interrupted one does not
@@ -103,34 +69,26 @@ mod tests {
             picked: Some(picked.into()),
             reason: Remarks::from_iter([Remark::Picked(picked.into())]),
             process_ms: Some(Processes::of(ms)),
+            process_setup_ms: Some(Processes::of(setup)),
             distinct_results: Some(hashes(&[setup as u64, 1])),
             ..Row::default().with_median(ms, (0.99 * ms, 1.01 * ms))
         };
         let rows = [row(1.0, 5.0, "merge"), row(1.1, 900.0, "packed"), row(0.9, 6.0, "packed")];
-        let one = joined(&rows.each_ref(), None);
+        let one = joined(&rows.each_ref());
         // The logarithms have the mean -0.0034 and the standard deviation 0.1004: sinh(4.303 * 0.1004 / sqrt(3)).
         let (ms, half) = (one.median_ms.unwrap(), one.uncertainty().unwrap());
         assert!((ms - 0.9967).abs() < 1e-4 && (half - 25.2).abs() < 0.05, "{ms} {half}");
-        // With four degrees of freedom of a variance of 0.01: s = sqrt((2 * 0.01007 + 4 * 0.01) / 6), sinh(2.447 s /
-        // sqrt(3)).
-        let with_usual = joined(&rows.each_ref(), Some(0.01)).uncertainty().unwrap();
-        assert!((with_usual - 14.2).abs() < 0.05, "{with_usual}");
-        let methods = vec![rows.iter().collect::<Vec<_>>(); 3];
-        assert!((usual(&methods).unwrap() - 0.01007 / 0.693).abs() < 1e-4);
-        assert_eq!(usual(&methods[..2]), None);
         assert_eq!((one.setup_ms, one.iterations), (Some(6.0), Some(40)));
         assert_eq!((one.joules_per_product, one.independent_ms), (Some(1.0), one.median_ms));
         assert!((one.avg_spmv_ms.unwrap() - 4.1 / 4.0).abs() < 1e-12);
         let remarks = "picked packed; picked differs between processes: merge, packed";
         assert_eq!((one.reason.text(), one.picked.as_deref()), (Some(remarks), Some("packed")));
         assert_eq!(serde_json::json!(one.process_ms), "1 1.1 0.9");
+        assert_eq!(serde_json::json!(one.process_setup_ms), "5 900 6");
         assert_eq!(one.distinct_results.unwrap().count(), 4, "1 is in all");
         let noisy = [Remark::Noisy { percent: 9.0, repeats: 2 }, Remark::Text("other".into())];
         let noisy = Row { reason: noisy.into_iter().collect(), ..rows[0].clone() };
-        assert_eq!(joined(&[&noisy, &noisy], None).reason.text(), Some("other"));
-        let alike = joined(&[&rows[0], &rows[0]], None);
-        let half = alike.uncertainty().unwrap();
-        assert!((half - 1.0 / 2f64.sqrt()).abs() < 1e-4, "within the processes: {half}");
+        assert_eq!(joined(&[&noisy, &noisy]).reason.text(), Some("other"));
     }
 
     /// What is late in one process is no setup, and the remark is that of the process whose setup is in the row.
@@ -156,7 +114,7 @@ mod tests {
             (true, &[4.0], 4.0),
         ] {
             let rows: Vec<_> = setups.iter().map(|setup| row(is_csr, *setup)).collect();
-            let one = joined(&rows.iter().collect::<Vec<_>>(), None);
+            let one = joined(&rows.iter().collect::<Vec<_>>());
             let remark = Remark::LateSetup { ms: expected };
             let got = (one.setup_ms, one.reason.all(), one.extra_bytes);
             assert_eq!(got, (Some(expected), &[remark][..], Some(expected as u64)), "{setups:?}");

@@ -8,6 +8,7 @@ pub mod infinite;
 pub mod joined;
 mod key;
 mod matrix_facts;
+pub mod paired;
 mod remark;
 mod rules;
 mod setting;
@@ -23,6 +24,7 @@ use column::Role::{Efficiency, Linear, Log, Rate, Time, Unused, Word};
 use column::{ColumnInfo, ColumnType, SETUP, Value, columns};
 pub use key::{RowKey, open_cells};
 pub use matrix_facts::{MatrixFacts, matrix_name, matrix_parts};
+pub use paired::Timing;
 pub use remark::{Remark, Remarks};
 use rules::{Join, Joining, Spread, spread};
 pub use setting::{Setting, Threads};
@@ -235,6 +237,8 @@ columns! {
         likely_ratio: Option<f64> = Log("error / likely error"), Largest, Keep;
         /// The medians of the processes in the order in which they ran, in milliseconds, separated by blanks.
         process_ms: Option<Processes> = Unused, Union, Clear;
+        /// The setups of the processes in the same order, in milliseconds, separated by blanks.
+        process_setup_ms: Option<Processes> = Unused, Union, Clear;
     }
 }
 
@@ -313,14 +317,6 @@ impl Row {
     /// Returns the time of this many products and of what is done once, in milliseconds.
     pub fn total_ms(&self, products: u32) -> Option<f64> {
         Some(self.once_ms()? + f64::from(products) * self.typical_ms()?)
-    }
-
-    /// Returns the row with times that include what is done once, spread over this number of products, in place of a
-    /// setup. A row without the time of its setup has no times.
-    pub fn with_setup(self, products: u32) -> Self {
-        let share = self.once_ms().map(|once| once / f64::from(products));
-        let slower = self.avg_spmv_ms.zip(share).map(|(alone, share)| alone / (alone + share));
-        Self { setup_ms: share.map(|_| 0.0), ..self.spread(share, slower) }
     }
 
     pub fn typical_gflops(&self) -> Option<f64> {

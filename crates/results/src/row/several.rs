@@ -66,7 +66,7 @@ impl ColumnType for Option<Distinct> {
     }
 }
 
-/// The medians of the processes that measured a row, in the order in which they ran, in milliseconds.
+/// A time in each of the processes that measured a row, in the order in which they ran, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Processes(pub Vec<f64>);
 
@@ -108,7 +108,7 @@ impl ColumnType for Option<Processes> {
     }
 
     fn union(all: &[&Self]) -> Self {
-        let medians: Vec<_> = all.iter().copied().flatten().flat_map(|it| it.0.clone()).collect();
-        (!medians.is_empty()).then_some(Processes(medians))
+        let times: Vec<_> = all.iter().copied().flatten().flat_map(|it| it.0.clone()).collect();
+        (!times.is_empty()).then_some(Processes(times))
     }
 }

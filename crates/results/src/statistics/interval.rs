@@ -2,12 +2,12 @@
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
-use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF, StudentsT};
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
 use super::{Numbers, collected, sorted};
 
 /// The share of the numbers outside each end of an interval.
-const OUTSIDE: f64 = 0.025;
+pub const OUTSIDE: f64 = 0.025;
 /// How often the numbers of a mean are drawn.
 const DRAWS: usize = 1000;
 
@@ -25,19 +25,11 @@ pub fn median_interval(sorted: &[f64]) -> Option<Interval> {
     (k > 0).then(|| (sorted[k - 1], sorted[count - k]))
 }
 
-/// Returns how many standard errors a mean of normal samples may be off, for a standard deviation that is known with
-/// so many degrees of freedom, one or more: the quantile of Student's t.
-pub fn student(freedom: usize) -> f64 {
+/// Returns how many standard errors a mean of normal numbers may be off, for a standard deviation that is known with so
+/// many degrees of freedom, one or more: the quantile of Student's t that leaves out this share at each end.
+pub fn student(freedom: usize, outside: f64) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64).expect("there is a degree of freedom");
-    t.inverse_cdf(1.0 - OUTSIDE)
-}
-
-/// Returns the median of the variance of `count` normal samples, two or more, relative to the variance of their
-/// distribution.
-pub fn median_of_variance(count: usize) -> f64 {
-    let freedom = count as f64 - 1.0;
-    let sum = ChiSquared::new(freedom).expect("there are two samples");
-    sum.inverse_cdf(0.5) / freedom
+    t.inverse_cdf(1.0 - outside)
 }
 
 /// Returns the source of the numbers that data are drawn or varied by: the same for the same data, and so the interval.
@@ -70,17 +62,6 @@ pub fn mean_interval(numbers: impl Numbers) -> Option<Interval> {
     ends(&sorted(means))
 }
 
-/// Whether the interval of the least number lies below those of the others; `None` if they are not known.
-pub fn is_apart(
-    least: Option<Interval>,
-    others: impl IntoIterator<Item = Option<Interval>>,
-) -> Option<bool> {
-    let (_, high) = least?;
-    let mut others = others.into_iter().flatten().peekable();
-    others.peek()?;
-    Some(others.all(|(low, _)| high < low))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,29 +79,11 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_apart_only_if_none_overlaps() {
-        let [low, middle, high] = [(1.0, 2.0), (1.9, 3.0), (4.0, 5.0)].map(Some);
-        for (least, others, expected) in [
-            (low, vec![high, high], Some(true)),
-            (low, vec![high, middle], Some(false)),
-            (low, vec![None, high], Some(true)),
-            (low, vec![None], None),
-            (low, vec![], None),
-            (None, vec![high], None),
-        ] {
-            assert_eq!(is_apart(least, others.clone()), expected, "{others:?}");
-        }
-    }
-
-    #[test]
     fn quantiles_equal_published_tables() {
         let table = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201];
         for (freedom, expected) in (1..).zip(table).chain([(30, 2.042), (120, 1.980)]) {
-            assert!((student(freedom) - expected).abs() < 6e-4, "{freedom}: {}", student(freedom));
-        }
-        // The medians of chi-squared with 1, 2, 3 and 10 degrees of freedom: 0.455, 1.386, 2.366 and 9.342.
-        for (count, expected) in [(2, 0.455), (3, 0.693), (4, 2.366 / 3.0), (11, 0.9342)] {
-            assert!((median_of_variance(count) - expected).abs() < 6e-4, "{count}");
+            let found = student(freedom, OUTSIDE);
+            assert!((found - expected).abs() < 6e-4, "{freedom}: {found}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Means, medians, intervals and fits.
 
+pub mod estimate;
 pub mod fit;
 pub mod interval;
 

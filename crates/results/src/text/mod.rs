@@ -7,8 +7,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::matrix::model_error::ModelError;
-use crate::matrix::winner::answer;
+use crate::matrix::winner::{answer, not_told_apart};
 use crate::matrix::{Group, MatrixReport, Reordering};
+use crate::row::contest::contestants;
 use crate::row::{MatrixFacts, Row, Setting};
 use crate::table::Document;
 use crate::table::terminal::wrapped;
@@ -211,15 +212,18 @@ const MEANINGS: [(&str, &str); 6] = [
 
 /// Returns the explanation of these columns and notes for comparing the methods, if any has a time.
 fn meaning(group: &Group, planned: Option<u32>, columns: &[&str]) -> Vec<String> {
-    let Some((fastest, close)) = group.not_told_apart() else { return Vec::new() };
+    if contestants(&group.rows).is_empty() {
+        return Vec::new();
+    }
     let lines = MEANINGS.iter().filter(|(name, _)| columns.contains(name));
     let lines = lines.map(|(_, line)| line.to_string());
     let total = planned.map(|planned| {
         format!("total ms: the time of the setup and {planned} products, by the median.")
     });
-    let close = (!close.is_empty()).then(|| {
+    let close = not_told_apart(&group.rows).filter(|(_, close)| !close.is_empty());
+    let close = close.map(|(fastest, close)| {
         let close = close.join(", ");
-        format!("Products that cannot be told apart from that of {fastest}, because the intervals overlap: {close}.")
+        format!("Products that cannot be told apart from that of {fastest}, as the ratio may be 1: {close}.")
     });
     let modelled = modelled(group.device);
     modelled.into_iter().chain(lines).chain(total).chain(close).collect()

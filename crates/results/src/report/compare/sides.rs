@@ -7,19 +7,15 @@ use crate::report::matched::time;
 use crate::report::select::Select;
 use crate::report::{grouped, least};
 use crate::row::Setting;
-use crate::row::joined::{joined, usual};
+use crate::row::joined::joined;
 
 /// Joins the rows of several runs. A row that is not ok in one of them stays so.
 pub fn of_runs(lines: &[RecordedRow]) -> Vec<RecordedRow> {
     let groups = grouped(lines, |line| Key::of(line));
-    let correct = groups.iter().filter(|(_, rows)| rows.iter().all(|line| line.is_ok()));
-    let correct: Vec<Vec<_>> =
-        correct.map(|(_, rows)| rows.iter().map(|line| &line.row).collect()).collect();
-    let usual = usual(&correct);
     let one = |(_, rows): &(Key, Vec<&RecordedRow>)| match rows.iter().find(|line| !line.is_ok()) {
         Some(bad) => (*bad).clone(),
         None => {
-            let row = joined(&rows.iter().map(|line| &line.row).collect::<Vec<_>>(), usual);
+            let row = joined(&rows.iter().map(|line| &line.row).collect::<Vec<_>>());
             RecordedRow { row, ..rows[0].clone() }
         }
     };

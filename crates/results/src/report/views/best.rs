@@ -24,8 +24,8 @@ impl Kind for Best {
         let table = best_table(&ranking, &wins(&shown.series, &contests), kinds);
         let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
                        matrices on which the method runs; equally fast methods all count as the fastest, and methods \
-                       that chose another measured one not at all; certain: the 95 % interval of the time lies below \
-                       those of all others";
+                       that chose another measured one not at all; certain: the 95 % intervals of the times of all \
+                       others over its time lie above 1";
         let notes =
             [shown.note_on_several(), Some(meaning.into())].into_iter().chain(ranking.notes());
         View { kinds, ..View::of(shown.notes(notes), chart, table) }
@@ -38,8 +38,8 @@ type Wins<'a> = BTreeMap<&'a str, (usize, Option<usize>)>;
 fn wins<'a>(series: &'a [Series], contests: &[Contest]) -> Wins<'a> {
     let mut wins = Wins::new();
     for contest in contests.iter().cloned().map(Contest::of_contestants) {
-        let is_certain = contest.intervals_are_apart(usize::MAX);
-        let first = contest.ranking.iter().take_while(|(_, ms)| *ms == contest.ranking[0].1);
+        let is_certain = contest.is_certain(usize::MAX);
+        let first = contest.ranking.iter().take_while(|(_, loss)| *loss <= 1.0);
         for (place, _) in first {
             let (won, certain) = wins.entry(&series[*place].name[..]).or_default();
             *won += 1;

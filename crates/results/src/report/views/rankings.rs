@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::report::matched::fastest_by;
-use crate::row::Row;
 use crate::row::contest::contest;
-use crate::statistics::interval::is_apart;
+use crate::row::paired::fastest;
+use crate::row::{Row, Timing};
+use crate::statistics::estimate::Estimate;
 
 pub(super) type Run<'a> = (&'a RecordedRow, &'a str);
 
@@ -13,9 +14,9 @@ pub(super) type Run<'a> = (&'a RecordedRow, &'a str);
 pub(super) struct Contest<'a> {
     /// The name of the matrix, followed by the setting if there are several.
     name: String,
-    /// The fastest row of each series with its time in milliseconds, or `None` if it has none.
-    rows: Vec<Option<(&'a RecordedRow, f64)>>,
-    /// The indices of the series that have a time, with the time, the fastest first.
+    /// The fastest row of each series with its time, or `None` if it has none.
+    rows: Vec<Option<(&'a RecordedRow, Timing)>>,
+    /// The indices of the series that compete, the fastest first, each with its time divided by that of the fastest.
     pub ranking: Vec<(usize, f64)>,
 }
 
@@ -31,11 +32,13 @@ impl<'a> Contest<'a> {
         let lines: Vec<_> = series.iter().flat_map(|series| series.lines.iter().copied()).collect();
         let apart = varying(&lines, &COMPARED_WITHIN);
         let contest = |key| {
-            let rows: Vec<_> = fastest.iter().map(|fastest| fastest.get(key).copied()).collect();
-            let time = |(place, row): (_, &Option<(_, f64)>)| Some((place, (*row)?.1));
-            let mut ranking: Vec<_> = rows.iter().enumerate().filter_map(time).collect();
-            ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
-            let line = rows[ranking.first()?.0]?.0;
+            let row = |fastest: &BTreeMap<_, (&'a RecordedRow, f64)>| {
+                let (line, _) = *fastest.get(key)?;
+                Some((line, line.row.timing(None)?))
+            };
+            let rows: Vec<_> = fastest.iter().map(row).collect();
+            let ranking = ranking(&rows, 0..rows.len());
+            let line = rows[ranking.first()?.0].as_ref()?.0;
             let name = name(&label(matrix(line)), line.setting(), &apart);
             Some(Self { name, rows, ranking })
         };
@@ -44,7 +47,7 @@ impl<'a> Contest<'a> {
     }
 
     fn row(&self, series: usize) -> Option<&'a RecordedRow> {
-        Some(self.rows[series]?.0)
+        Some(self.rows[series].as_ref()?.0)
     }
 
     /// Leaves only methods that did not choose another method that was measured: for who wins.
@@ -53,25 +56,50 @@ impl<'a> Contest<'a> {
             let line = self.row(*series).expect("a series with a time has a row");
             ((), line.method(), line.row.picked.as_deref())
         };
-        let ranking = contest(self.ranking.iter().copied(), row);
-        Self { ranking, ..self }
+        let places = contest(self.ranking.iter().copied(), row).into_iter();
+        Self { ranking: ranking(&self.rows, places.map(|(series, _)| series)), ..self }
     }
 
     fn ranked(&self, place: usize) -> Option<&'a RecordedRow> {
         self.row(self.ranking.get(place)?.0)
     }
 
-    /// Whether the 95 % interval of the fastest lies below those of the next `others`, if they are known.
-    pub(super) fn intervals_are_apart(&self, others: usize) -> Option<bool> {
-        let interval = |place: usize| self.ranked(place)?.row.interval_ms();
-        is_apart(interval(0), (1..self.ranking.len()).take(others).map(interval))
+    /// Returns how many times as long the method in this place takes as the fastest.
+    fn over_first(&self, place: usize) -> Option<Estimate> {
+        Some(self.over(self.ranking.get(place)?.0)?.1)
+    }
+
+    fn over(&self, series: usize) -> Option<(&'a RecordedRow, Estimate)> {
+        let (line, time) = self.rows[series].as_ref()?;
+        let (_, first) = self.rows[self.ranking[0].0].as_ref()?;
+        Some((line, time.over(first)))
+    }
+
+    /// Whether the fastest is told apart from the next `others`; `None` if nothing is known of any.
+    pub(super) fn is_certain(&self, others: usize) -> Option<bool> {
+        let others = (1..self.ranking.len()).take(others);
+        let known = others.filter_map(|place| self.over_first(place)?.is_apart());
+        known.reduce(|all, one| all && one)
     }
 
     /// Returns the time of a series divided by the fastest time, with the row.
     pub(super) fn loss(&self, series: usize) -> Option<(Run<'_>, f64)> {
-        let (line, ms) = self.rows[series]?;
-        Some(((line, &self.name), ms / self.ranking[0].1))
+        let (line, over) = self.over(series)?;
+        Some(((line, &self.name), over.value))
     }
+}
+
+/// Ranks these series, with their times divided by that of the fastest.
+fn ranking(
+    rows: &[Option<(&RecordedRow, Timing)>],
+    series: impl Iterator<Item = usize>,
+) -> Vec<(usize, f64)> {
+    let times: Vec<_> = series.filter_map(|of| Some((of, &rows[of].as_ref()?.1))).collect();
+    let Some((_, first)) = fastest(&times, |(_, time)| time) else { return Vec::new() };
+    let mut ranking: Vec<_> =
+        times.iter().map(|(series, time)| (*series, time.over(first).value)).collect();
+    ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
+    ranking
 }
 
 /// The number of matrices up to which the view `heat` has a chart.
@@ -116,12 +144,11 @@ impl Kind for Winners {
         let shown = self.shown(recorded, &COMPARED_WITHIN);
         let contests: Vec<_> =
             Contest::all(&shown.series).into_iter().map(Contest::of_contestants).collect();
-        let overlaps =
-            contests.iter().filter(|of| of.intervals_are_apart(1) == Some(false)).count();
+        let uncertain = contests.iter().filter(|of| of.is_certain(1) == Some(false)).count();
         let meaning = format!(
-            "±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the \
-             order is uncertain: on {}",
-            count(overlaps, "matrix")
+            "±: half the 95 % confidence interval, of the median or of how much longer the second takes, in percent; \
+             where that contains 0, the order is uncertain: on {}",
+            count(uncertain, "matrix")
         );
         let name =
             |of: &Contest, place: usize| Some(&shown.series[of.ranking.get(place)?.0].name[..]);
@@ -134,12 +161,14 @@ impl Kind for Winners {
             .column("GFLOP/s", |of| number(of, 0, "gflops"))
             .column("± (%)", |of| number(of, 0, "uncertainty"))
             .column("second", |of| name(of, 1))
-            .column("takes longer by (%)", |of| {
-                Some(100.0 * (of.ranking.get(1)?.1 / of.ranking[0].1 - 1.0))
+            .column("takes longer by (%)", |of| Some(100.0 * (of.ranking.get(1)?.1 - 1.0)))
+            .column("± (%)", |of| {
+                of.over_first(1)
+                    .filter(|over| over.half.is_some())
+                    .map(|it| 100.0 * it.half_width())
             })
-            .column("± (%)", |of| number(of, 1, "uncertainty"))
-            .column("intervals", |of| {
-                of.intervals_are_apart(1).map(|apart| if apart { "apart" } else { "overlap" })
+            .column("order", |of| {
+                of.is_certain(1).map(|is| if is { "certain" } else { "uncertain" })
             });
         View::of(shown.notes([shown.note_on_several(), Some(meaning)]), None, table)
     }

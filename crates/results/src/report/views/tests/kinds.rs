@@ -125,7 +125,7 @@ fn every_kind_on_the_same_rows() {
         c*: 25.0 100 25.0
         == kind = 'best'
         (shared notes)
-        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest, and methods that chose another measured one not at all; certain: the 95 % interval of the time lies below those of all others
+        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest, and methods that chose another measured one not at all; certain: the 95 % intervals of the times of all others over its time lie above 1
         95 % interval: of the mean, by a bootstrap over the matrices; those of two methods may overlap although one of them is faster on every matrix
         A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be compared with the others.
         | method | fastest on | runs on | mean loss | mean loss, values repeat | mean loss, values differ | 95 % interval | greatest loss | on |
@@ -137,12 +137,12 @@ fn every_kind_on_the_same_rows() {
         geometric mean: 1.26 2.00 4.00; mean -
         == kind = 'winners'
         (shared notes)
-        ±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the order is uncertain: on 0 matrices
-        | matrix | nonzeros | fastest | GFLOP/s | ± (%) | second | takes longer by (%) | ± (%) | intervals |
-        |--------|---------:|---------|--------:|------:|--------|--------------------:|------:|----------:|
-        | a      |     1000 | fast    |    1.00 |       | base   |                 100 |       |           |
-        | b      |    10000 | base    |    3.33 |       | fast   |                 100 |       |           |
-        | c*     |   100000 | fast    |    50.0 |       | base   |                 300 |       |           |
+        ±: half the 95 % confidence interval, of the median or of how much longer the second takes, in percent; where that contains 0, the order is uncertain: on 0 matrices
+        | matrix | nonzeros | fastest | GFLOP/s | ± (%) | second | takes longer by (%) | ± (%) | order |
+        |--------|---------:|---------|--------:|------:|--------|--------------------:|------:|------:|
+        | a      |     1000 | fast    |    1.00 |       | base   |                 100 |       |       |
+        | b      |    10000 | base    |    3.33 |       | fast   |                 100 |       |       |
+        | c*     |   100000 | fast    |    50.0 |       | base   |                 300 |       |       |
         == kind = 'each-matrix', value = 'gflops'
         (shared notes)
         GFLOP/s, the best of each row in bold

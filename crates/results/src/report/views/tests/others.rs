@@ -112,7 +112,7 @@ fn kinds_on_rows_of_their_own() {
         a f64: 50.0 100
         == kind = 'best'
         1 matrix; cpu, 2 threads, natural order
-        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest, and methods that chose another measured one not at all; certain: the 95 % interval of the time lies below those of all others
+        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest, and methods that chose another measured one not at all; certain: the 95 % intervals of the times of all others over its time lie above 1
         | method   | fastest on | runs on | mean loss | 95 % interval | greatest loss | on    |
         |----------|-----------:|--------:|----------:|--------------:|--------------:|-------|
         | base f32 |          1 |       1 |      none |               |          none |       |
