@@ -7,6 +7,8 @@ pub mod isa;
 pub mod noise;
 pub mod pages;
 pub mod processes;
+pub mod usage;
+pub mod waits;
 
 use std::collections::BTreeSet;
 use std::fs;

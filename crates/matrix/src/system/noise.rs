@@ -32,12 +32,10 @@ impl Readings {
     }
 
     fn of(stat: &str, loadavg: &str, cpuinfo: &str) -> Self {
-        let cpu = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
-        // user, nice, system, idle, iowait, irq, softirq, steal. The time of guests is part of the user time.
-        let ticks = numbers::<8>(cpu);
+        let ticks = ticks(stat);
         Self {
-            cpu_s: ticks.map(|ticks| ticks.iter().sum::<f64>() / TICKS),
-            steal_s: ticks.map(|ticks| ticks[7] / TICKS),
+            cpu_s: ticks.map(|ticks| ticks.iter().sum()),
+            steal_s: ticks.map(|ticks| ticks[7]),
             load_average: numbers(loadavg),
             cpu_mhz: clocks(cpuinfo),
             throttling: None,
@@ -56,6 +54,13 @@ impl Readings {
         let stolen = self.steal_s? - begin.steal_s?;
         (all > 0.0).then(|| (stolen / all).max(0.0))
     }
+}
+
+/// Returns the time of all CPUs in seconds, from the text of `/proc/stat`: user, nice, system, idle, iowait, irq,
+/// softirq, steal. The time of guests is part of the user time.
+pub(super) fn ticks(stat: &str) -> Option<[f64; 8]> {
+    let cpu = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    Some(numbers::<8>(cpu)?.map(|ticks| ticks / TICKS))
 }
 
 /// Returns the first words of a text as numbers.
