@@ -32,7 +32,7 @@ use crate::bench::event::Event;
 use crate::bench::inputs::replace_values;
 use crate::campaign::Plan;
 use crate::campaign::choice;
-use crate::campaign::collect::Collector;
+use crate::campaign::collect::{Collector, conclude};
 use crate::campaign::env::Env;
 use crate::campaign::session::Session;
 use crate::cli::run_settings;
@@ -162,11 +162,12 @@ fn measure_here(csr: &Csr<f64>, measurement: &Measurement, system: System) -> Re
     let emit = |mut event| {
         let (collector, rows) = &mut *collector.borrow_mut();
         collector.take(&mut event);
-        if let Event::Group(group) = event {
+        if let Event::Group(mut group) = event {
+            conclude(&mut group, &record.cells, &[]);
             rows.extend(group.rows);
         }
     };
-    let measured = session.carry_out_on(csr, &facts, &record.cells, &emit);
+    let measured = session.carry_out_on(csr, &facts, [&record.cells, &[]], &emit);
     measured.context("the measurement ended early")?;
     Ok(collector.into_inner().1)
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::execute::Stopped;
+use super::statistics::Sample;
 use spmv_matrix::order::Order;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::{Group, MatrixReport};
@@ -19,6 +20,8 @@ pub enum Event {
     Matrix(Box<MatrixReport>),
     /// The result of a method, without what follows from other rows, and the parts of its product.
     Row(Box<Row>, Vec<Stage>),
+    /// All samples of a method, if they are asked for. The parent sets the number of the process, from 1.
+    Samples { cell: RowKey, process: usize, samples: Vec<Sample> },
     /// All rows of a group were sent. The process that measures sends the group without rows, which the `Collector` of
     /// the campaign adds.
     Group(Box<Group>),
@@ -38,6 +41,8 @@ pub enum Step {
     /// Computing the vectors and the reference; or if the setting has a device, copying the matrix to that device.
     Begin(Setting),
     Method(RowKey, Turn),
+    /// These methods alternate sample by sample.
+    Duel(Vec<RowKey>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,8 +54,6 @@ pub enum Turn {
         /// The number of the round among those of all processes, from 1.
         number: usize,
         of: usize,
-        /// Whether the round is repeated, for methods that were too noisy.
-        again: bool,
     },
     /// The method keeps the device under load, or is dropped.
     Other,
@@ -64,6 +67,7 @@ impl Step {
             Self::Order(order) => cell.order == Some(*order),
             Self::Begin(setting) => setting.has(cell),
             Self::Method(of, _) => of == cell,
+            Self::Duel(of) => of.contains(cell),
         }
     }
 
@@ -88,6 +92,10 @@ impl Step {
                 }
             }
             Self::Method(cell, _) => format!("running {}", cell.method),
+            Self::Duel(cells) => {
+                let methods: Vec<_> = cells.iter().map(|cell| &cell.method[..]).collect();
+                format!("running {} in turns", methods.join(", "))
+            }
         }
     }
 }

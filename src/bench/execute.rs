@@ -2,11 +2,12 @@
 //!
 //! Each method first runs once on a small matrix, so that one-time initialisation of the process is not timed. Then it
 //! is prepared (timed as setup), multiplies once, and that product is verified. Then follow the rounds, in which all
-//! methods take turns (see `turn`). Methods whose times are too noisy repeat all their rounds. Because of the turns
-//! all methods are prepared at the same time; with a single round, each is dropped before the next is prepared. After
-//! an interrupt, methods that have samples report them.
+//! methods take turns (see `turn`), and the duel of the best (see `duel`). Because of the turns all methods are
+//! prepared at the same time; with a single round, each is dropped before the next is prepared. After an interrupt,
+//! methods that have samples report them.
 
 mod contract;
+mod duel;
 mod enter;
 mod modelled;
 mod power;
@@ -50,6 +51,8 @@ struct Case<'a, 'i, T, S> {
     alteration: Alteration<T>,
     /// The newest x, which some methods have seen.
     fresh: Option<Fresh<T>>,
+    /// The number of the round among those of all processes, from 1; 0 in a duel.
+    number: usize,
     random: Xoshiro256PlusPlus,
     backend: S,
     extent: Extent<'a>,
@@ -83,6 +86,7 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         inputs,
         alteration: Alteration::default(),
         fresh: None,
+        number: 0,
         random: Xoshiro256PlusPlus::seed_from_u64(backend.agree((bench.entropy)())),
         backend,
         extent,
@@ -153,7 +157,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         measured
     }
 
-    /// Runs all rounds, and repeats them for methods that are too noisy.
+    /// Runs all rounds, and the duel.
     fn take_turns(
         &mut self,
         entrants: &mut Vec<Entry<'a, T, S>>,
@@ -163,17 +167,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             return entrants.drain(..).try_for_each(|ready| self.finish(ready));
         }
         let [before, rounds] = self.bench.settings.own_rounds(S::DEVICE);
-        let mut again = false;
         self.load(entrants, warm_up)?;
-        while !entrants.is_empty() {
-            self.take_rounds(entrants, before + 1..=before + rounds, again)?;
-            self.load(entrants, Duration::ZERO)?;
-            let timeout = self.bench.settings.timeout;
-            let is_done = |ready: &mut Ready<_, _>| !ready.again(timeout);
-            entrants.extract_if(.., is_done).try_for_each(|ready| self.finish(ready))?;
-            again = true;
-        }
-        Ok(())
+        self.take_rounds(entrants, before + 1..=before + rounds)?;
+        self.load(entrants, Duration::ZERO)?;
+        self.duel(entrants)?;
+        entrants.drain(..).try_for_each(|ready| self.finish(ready))
     }
 
     /// Runs products of the first method for at least `time`, and reads the device's clocks meanwhile. A method that
@@ -203,17 +201,17 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         &mut self,
         entrants: &mut Vec<Entry<'a, T, S>>,
         numbers: RangeInclusive<usize>,
-        again: bool,
     ) -> Result<(), Stopped> {
-        let of = self.bench.settings.rounds.max(1);
+        let of = self.bench.settings.rounds.max(*numbers.end());
         for number in numbers {
+            self.number = number;
             // If the bandwidth cannot be measured, it stays unknown.
             let _ = self.backend.measure_peak();
             self.alteration = self.backend.alter(self.inputs, &mut self.random);
             let mut next = 0;
             while let Some(ready) = entrants.get_mut(next) {
                 self.check_interrupt()?;
-                self.bench.begin(ready.cell, Turn::Round { number, of, again });
+                self.bench.begin(ready.cell, Turn::Round { number, of });
                 match self.watching(&ready.cell.choice, |case| case.take_turn(ready)) {
                     Ok(()) => next += 1,
                     Err(end) => {
@@ -272,6 +270,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Reports the row of a method that was verified and timed.
     fn settle(&mut self, ready: Entry<'a, T, S>) {
+        if self.bench.settings.samples {
+            let (cell, samples) = (ready.cell.key.clone(), ready.samples.all().copied().collect());
+            (self.bench.emit)(Event::Samples { cell, process: 1, samples });
+        }
         let row = self.bench.row.clone().with_key(&ready.cell.key);
         let (mut row, mut stages) = ready.in_row(row, self.backend.launch_ms());
         if !self.bench.settings.stages {

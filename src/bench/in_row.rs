@@ -5,6 +5,7 @@ use super::execute::Ready;
 use spmv_matrix::verify::LIKELY_FACTOR;
 use spmv_methods::device::Stage;
 use spmv_methods::device::counts::Profile;
+use spmv_methods::method::Device;
 use spmv_results::row::{Processes, Remark, Row, Status};
 
 impl<T, V: ?Sized> Ready<'_, T, V> {
@@ -12,7 +13,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
     /// its product. `launch_ms` is the minimum time of a launch.
     pub fn in_row(mut self, row: Row, launch_ms: Option<f64>) -> (Row, Vec<Stage>) {
         let Parts { stages, launches, note } = self.parts.take().unwrap_or_default();
-        let (summary, noise) = self.attempts.result();
+        let summary = self.samples.summary();
         let setup_ms = self.setup_ms + 1e3 * self.late_setup().as_secs_f64();
         let stored = self.matrix_bytes.zip(row.vector_bytes());
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
@@ -36,6 +37,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
             likely_ratio: Some(self.likely_ratio),
             process_ms: Some(Processes::of(summary.median_ms)),
             process_setup_ms: Some(Processes::of(setup_ms)),
+            disturbed: (self.cell.key.device == Device::Cpu).then(|| self.samples.disturbed()),
             launches,
             launch_floor_ms: launches.zip(launch_ms).map(|(count, ms)| count as f64 * ms),
             required_bytes: stored.map(|(matrix, vectors)| matrix + vectors),
@@ -52,13 +54,13 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
             joules_per_product: self.power.watts().map(|watts| 1e-3 * watts * summary.mean_ms),
             library_version: self.prepared.library_version.clone(),
             picked: self.prepared.picked.clone(),
-            reason: note.map(Remark::Text).into_iter().chain(self.remarks()).chain(noise).collect(),
+            reason: note.map(Remark::Text).into_iter().chain(self.remarks()).collect(),
             ..row.with_mean(summary.mean_ms)
         };
         (row, stages)
     }
 
-    /// Returns the remarks on a measurement, except that on its noise.
+    /// Returns the remarks on a measurement.
     fn remarks(&self) -> Vec<Remark> {
         let prepared = &self.prepared;
         let mut remarks: Vec<_> = prepared.picked.iter().cloned().map(Remark::Picked).collect();
@@ -69,6 +71,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
         remarks.extend((times > LIKELY_FACTOR).then_some(Remark::LessAccurate { times }));
         let ms = 1e3 * self.late_setup().as_secs_f64();
         remarks.extend((ms > 0.0).then_some(Remark::LateSetup { ms }));
+        remarks.extend(self.samples.remark());
         remarks.extend(self.power.remark());
         remarks.extend(self.remarks.iter().cloned());
         remarks

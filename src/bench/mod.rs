@@ -18,5 +18,5 @@ pub mod peak;
 pub mod problem;
 #[cfg(test)]
 mod same_program;
+pub mod samples;
 pub mod statistics;
-pub mod steadiness;

@@ -2,16 +2,24 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use spmv_results::statistics::interval::{Interval, median_interval};
 use spmv_results::statistics::{median, sorted, variance};
 
 /// A batch of products that was timed as a whole.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
+    /// The number of the round among those of all processes, from 1; 0 in a duel.
+    pub round: usize,
     pub products: usize,
     pub seconds: f64,
+    /// The longest time that a thread of the process waited for a CPU meanwhile.
+    pub waited: Duration,
+    /// Whether elements of x were new to the method.
+    pub is_changed: bool,
+    /// Whether it counts: usually if no thread waited.
+    pub counts: bool,
     /// The host's time to enqueue a product of the batch; `None` on the host and on models.
     pub host_launch: Option<Duration>,
     /// If the products form chains: the time of as many products that all multiply the same x, just before.
@@ -62,6 +70,13 @@ impl Summary {
             iterations,
         })
     }
+
+    /// Returns the statistics with another median. Its interval is moved with it.
+    pub fn with_median(self, median_ms: f64) -> Self {
+        let moved = |end: f64| end * median_ms / self.median_ms;
+        let ci95_ms = self.ci95_ms.map(|(low, high)| (moved(low), moved(high)));
+        Self { median_ms, ci95_ms, ..self }
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +91,7 @@ mod tests {
             seconds: ms * 1e-3,
             host_launch: Some(Duration::from_micros(us)),
             independent: Some(Duration::from_micros(us)),
+            ..Sample::default()
         };
         let samples = [of(1, 3.0, 9), of(2, 2.0, 2), of(1, 6.0, 4), of(1, 2.0, 1)];
         let summary = Summary::of(&samples).unwrap();
@@ -94,7 +110,7 @@ mod tests {
 
     #[test]
     fn one_sample_has_no_spread_and_none_has_no_summary() {
-        let sample = Sample { products: 4, seconds: 2e-3, host_launch: None, independent: None };
+        let sample = Sample { products: 4, seconds: 2e-3, ..Sample::default() };
         let summary = Summary::of(&[sample]).unwrap();
         assert_eq!((summary.host_launch_ms, summary.independent_ms), (None, None));
         assert_eq!((summary.mean_ms, summary.std_dev_ms, summary.ci95_ms), (0.5, None, None));

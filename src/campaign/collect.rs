@@ -9,8 +9,7 @@ use spmv_matrix::source::Source;
 use spmv_matrix::stats::Shape;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::Group;
-use spmv_results::row::joined::joined;
-use spmv_results::row::{MatrixFacts, Row, RowKey};
+use spmv_results::row::{MatrixFacts, Row, RowKey, open_cells};
 use spmv_results::run::RunRecord;
 
 /// What a process measures on one matrix.
@@ -20,9 +19,16 @@ pub struct MatrixTask {
     /// The numbers of rows, columns and nonzeros of the matrix when it was read before.
     pub sizes: Option<[usize; 3]>,
     pub cells: Vec<RowKey>,
+    /// Those of them that alternate after the rounds; if none are named, the times of the rounds name them.
+    pub duelists: Vec<RowKey>,
 }
 
 impl MatrixTask {
+    /// Returns the cells, and those of them that alternate.
+    pub fn keys(&self) -> [&[RowKey]; 2] {
+        [&self.cells, &self.duelists]
+    }
+
     /// Returns an error message if the matrix has another size than before.
     pub fn differs_from(&self, now: [usize; 3]) -> Option<String> {
         let then = self.sizes.filter(|then| *then != now)?;
@@ -37,13 +43,10 @@ impl MatrixTask {
 
 /// The rows of a matrix that a process measures, or the processes that replace it.
 pub struct Collector<'r> {
-    /// The record of the process, which lists its cells.
     record: &'r RunRecord,
     facts: MatrixFacts,
-    /// The cells that have a row, with their times.
-    done: Vec<(RowKey, Option<f64>)>,
-    /// The rows that processes before have measured, which become one with those of this process.
-    earlier: &'r [Row],
+    /// The cells that have no row yet.
+    cells: Vec<RowKey>,
     /// The rows of cells that ended their process, or another one before. They are kept until their group is complete.
     ended: Vec<(Row, Vec<Stage>)>,
     /// The other rows of the current group. If the process ends, they are measured again with the rest of the group.
@@ -51,41 +54,48 @@ pub struct Collector<'r> {
 }
 
 impl<'r> Collector<'r> {
-    /// Begins a matrix that has the rows `existing` already. Other processes have measured `earlier`.
-    pub fn new(record: &'r RunRecord, existing: &[Row], earlier: &'r [Row]) -> Self {
-        let done = existing.iter().filter_map(timed).collect();
+    /// Begins a matrix that has the rows `existing` already. Cells that processes before have not measured correctly
+    /// keep these `bad` rows.
+    pub fn new(record: &'r RunRecord, existing: &[Row], bad: &[Row]) -> Self {
         let facts = MatrixFacts::default();
-        let bad = earlier.iter().filter(|row| !row.is_ok());
-        let ended = bad.map(|row| (row.clone(), Vec::new())).collect();
-        Self { record, facts, done, earlier, ended, pending: Vec::new() }
+        let cells = open_cells(existing, &record.cells);
+        let ended = bad.iter().map(|row| (row.clone(), Vec::new())).collect();
+        Self { record, facts, cells, ended, pending: Vec::new() }
+    }
+
+    /// Returns the collector for these cells alone.
+    pub fn only(mut self, cells: &[RowKey]) -> Self {
+        self.cells.retain(|cell| cells.contains(cell));
+        self.ended.retain(|(row, _)| row.cell().is_some_and(|cell| cells.contains(&cell)));
+        self
     }
 
     /// Returns the cells that neither have a row nor ended their process.
     pub fn open(&self) -> Vec<RowKey> {
-        let has_ended = |cell: &RowKey| self.ended.iter().any(|(row, _)| row.has_key(cell));
-        let open = self.record.cells.iter().filter(|cell| !self.is_done(cell) && !has_ended(cell));
-        open.cloned().collect()
+        let has_ended = |cell: &&RowKey| self.ended.iter().any(|(row, _)| row.has_key(cell));
+        self.cells.iter().filter(|cell| !has_ended(cell)).cloned().collect()
     }
 
     pub fn is_complete(&self) -> bool {
-        self.record.cells.iter().all(|cell| self.is_done(cell))
-    }
-
-    fn is_done(&self, cell: &RowKey) -> bool {
-        self.done.iter().any(|(done, _)| done == cell)
+        self.cells.is_empty()
     }
 
     /// Returns the task of measuring the open cells.
-    pub fn task(&self, work: &Work) -> MatrixTask {
+    pub fn task(&self, work: &Work, duelists: &[RowKey]) -> MatrixTask {
         let read = self.facts.shape.as_ref().map(Shape::sizes);
         let sizes = read.or_else(|| work.existing.iter().find_map(Row::sizes));
-        MatrixTask { source: work.source.clone(), sizes, cells: self.open() }
+        MatrixTask {
+            source: work.source.clone(),
+            sizes,
+            cells: self.open(),
+            duelists: duelists.to_vec(),
+        }
     }
 
     /// Keeps the rows that an event reports, and adds them to the group that ends.
     pub fn take(&mut self, event: &mut Event) {
         match event {
-            Event::Ready(_) | Event::Step(_) | Event::End(_) => (),
+            Event::Ready(_) | Event::Step(_) | Event::Samples { .. } | Event::End(_) => (),
             Event::Matrix(report) => self.facts = report.facts.clone(),
             Event::Row(row, stages) => {
                 // Only a device that is lost changes the result of a method that has one.
@@ -94,7 +104,7 @@ impl<'r> Collector<'r> {
             }
             Event::Group(group) => {
                 self.complete(group);
-                self.done.extend(group.rows.iter().filter_map(timed));
+                self.end_cells(group);
             }
             Event::Partial(group) => self.complete(group),
         }
@@ -123,7 +133,7 @@ impl<'r> Collector<'r> {
             let threads = self.record.cells.iter().filter_map(|cell| cell.threads).max();
             let mut group = Group::new(&cell, threads.unwrap_or(1), &self.facts);
             self.complete(&mut group);
-            self.done.extend(group.rows.iter().filter_map(timed));
+            self.end_cells(&group);
             groups.push(group);
         }
         groups
@@ -137,32 +147,19 @@ impl<'r> Collector<'r> {
         let mut rows: Vec<_> = ended.chain(self.pending.drain(..)).collect();
         rows.sort_by_key(|(row, _)| cells.iter().position(|cell| row.has_key(cell)));
         (group.rows, group.stages) = rows.into_iter().unzip();
-        if !self.earlier.is_empty() {
-            self.join(&mut group.rows);
-        }
-        let before =
-            self.done.iter().filter(|(cell, _)| cells.contains(cell) && group.has_cell(cell));
-        let before: Vec<_> =
-            before.filter_map(|(cell, ms)| Some((cell.method.clone(), (*ms)?))).collect();
-        group.complete(&before);
+    }
+
+    fn end_cells(&mut self, group: &Group) {
+        self.cells.retain(|cell| !group.rows.iter().any(|row| row.has_key(cell)));
     }
 }
 
-impl Collector<'_> {
-    /// Makes each row that is correct one with those of the processes before.
-    fn join(&self, rows: &mut [Row]) {
-        let of_row = |row: &Row| -> Vec<Row> {
-            let before = self.earlier.iter().filter(|it| it.cell() == row.cell()).cloned();
-            before.chain([row.clone()]).collect()
-        };
-        let own: Vec<_> = rows.iter().map(of_row).collect();
-        let all: Vec<Vec<&Row>> = own.iter().map(|rows| rows.iter().collect()).collect();
-        for (row, all) in rows.iter_mut().zip(&all).filter(|(row, _)| row.is_ok()) {
-            *row = joined(all);
-        }
-    }
-}
-
-fn timed(row: &Row) -> Option<(RowKey, Option<f64>)> {
-    Some((row.cell()?, row.typical_ms()))
+/// Sets the columns of a group that follow from all its rows, and from those that the matrix had `existing` before.
+pub fn conclude(group: &mut Group, cells: &[RowKey], existing: &[Row]) {
+    let time = |row: &Row| {
+        let cell = row.cell().filter(|cell| cells.contains(cell) && group.has_cell(cell))?;
+        Some((cell.method, row.typical_ms()?))
+    };
+    let before: Vec<_> = existing.iter().filter_map(time).collect();
+    group.complete(&before);
 }

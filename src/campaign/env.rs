@@ -16,6 +16,7 @@ use crate::bench::clock::Clock;
 use crate::bench::mpi::Ranks;
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::system::noise::Readings;
+use spmv_matrix::system::usage::CpuUsage;
 use spmv_matrix::system::{System, energy};
 use spmv_methods::device::{Gpu, cuda};
 use spmv_methods::method::Unavailable;
@@ -44,6 +45,8 @@ pub struct Env<'a> {
     pub system: System,
     /// Reads the current load and state of the machine.
     pub readings: fn() -> Readings,
+    /// Returns what programs have used of the CPUs so far.
+    pub usage: fn() -> Option<CpuUsage>,
     /// The folder of the host's counters of energy, as in Linux' powercap tree.
     pub powercap: PathBuf,
     /// The file of this program, from which child processes are started. `None`: there are no child processes.
@@ -80,6 +83,7 @@ impl<'a> Env<'a> {
             interrupted,
             system,
             readings: Readings::now,
+            usage: CpuUsage::now,
             powercap: powercap(std::env::var_os("SPMV_BENCH_POWERCAP")),
             program: None,
             open_gpu: &cuda::open,

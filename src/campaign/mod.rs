@@ -20,16 +20,20 @@ pub(crate) mod resume;
 pub(crate) mod session;
 pub(crate) mod shard;
 
+use std::io::Write;
+
 use anyhow::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::event::Event;
+use crate::bench::statistics::Sample;
 use env::Env;
 use isolate::Runner;
 use progress::estimate::entries;
 use progress::{Display, Progress};
 use recording::Recording;
 use spmv_matrix::source::Source;
+use spmv_results::files::samples::{SampleFile, SampleLine};
 use spmv_results::matrix::MatrixReport;
 use spmv_results::row::{Row, RowKey, open_cells};
 use spmv_results::run::RunRecord;
@@ -65,7 +69,7 @@ impl Plan {
     /// Returns the plan for these matrices. One process measures them all if there is one that can be read only once.
     pub fn of<'s>(mut self, mut sources: impl Iterator<Item = &'s Source>) -> Self {
         if sources.any(Source::is_read_once) {
-            self.run.settings.processes = 1;
+            (self.run.settings.processes, self.run.settings.further_processes) = (1, 0);
         }
         self
     }
@@ -74,6 +78,8 @@ impl Plan {
 pub struct Campaign<'a> {
     runner: Runner<'a>,
     pub recording: Recording,
+    /// The file of all samples, if they are asked for.
+    pub samples: Option<SampleFile>,
     /// Whether a progress bar may be displayed.
     is_visible: bool,
 }
@@ -114,9 +120,18 @@ impl<'a> Campaign<'a> {
         let record = RunRecord { command, ..record };
         Ok(Self {
             runner,
-            recording: Recording::new(record, env.readings, plan.run.quiet),
+            recording: Recording::new(record, env, plan.run.quiet),
+            samples: None,
             is_visible: env.terminal && !plan.run.quiet,
         })
+    }
+
+    /// Ends the child processes, completes the files of the run, and says what may have changed times.
+    pub fn finish(self, stderr: &mut dyn Write) -> Result<()> {
+        // What its children used is known when they have ended.
+        drop(self.runner);
+        self.samples.map_or(Ok(()), SampleFile::finish)?;
+        self.recording.finish(stderr)
     }
 
     /// Measures the open cells of matrices one after the other. Returns whether the campaign was interrupted.
@@ -159,8 +174,12 @@ impl<'a> Campaign<'a> {
         progress.suspend(|| sink.begin(work))?;
         progress.begin(work.source.to_string(), entries(work.source, work.bytes), open);
         let (recording, mut lost) = (&mut self.recording, None::<Error>);
+        let samples = &mut self.samples;
         let interrupted = self.runner.run(work, &mut |event| {
             progress.note(&event);
+            if let (Event::Samples { .. }, Some(file), None) = (&event, samples.as_mut(), &lost) {
+                lost = file.add(&lines(&work.source.to_string(), &event)).err();
+            }
             let is_shown = matches!(event, Event::Matrix(_) | Event::Group(_) | Event::Partial(_));
             if lost.is_none() && is_shown {
                 let keep = || {
@@ -182,6 +201,28 @@ impl<'s> Work<'s> {
     pub fn new((source, bytes): &'s (Source, u64)) -> Self {
         Self { source, bytes: *bytes, existing: &[] }
     }
+}
+
+/// Returns the lines of the samples of an event.
+fn lines<'a>(file: &'a str, event: &'a Event) -> Vec<SampleLine<'a>> {
+    let Event::Samples { cell, process, samples } = event else { return Vec::new() };
+    let line = |sample: &Sample| SampleLine {
+        file,
+        method_name: &cell.method,
+        precision: cell.precision,
+        device: cell.device,
+        threads: cell.threads,
+        cache: cell.cache,
+        order: cell.order.as_ref(),
+        process: *process,
+        round: sample.round,
+        products: sample.products,
+        ms: 1e3 * sample.seconds / sample.products as f64,
+        waited_ms: 1e3 * sample.waited.as_secs_f64(),
+        changed_x: sample.is_changed,
+        counts: sample.counts,
+    };
+    samples.iter().map(line).collect()
 }
 
 /// Adds a complete group or the description of the matrix to its report.

@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 
 use crate::campaign::REVISION;
+use crate::campaign::env::Env;
 use spmv_matrix::system::groups::Throttling;
 use spmv_matrix::system::noise::Readings;
+use spmv_matrix::system::usage::CpuUsage;
+use spmv_matrix::system::waits::Source;
 use spmv_methods::device::facts::Clocks;
 use spmv_results::files::run_record::write_record;
 use spmv_results::matrix::Group;
-use spmv_results::run::{ClockRange, Library, RunRecord};
+use spmv_results::run::{ClockRange, Library, Others, RunRecord};
 
 /// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
 const STOLEN: f64 = 0.01;
@@ -28,11 +31,25 @@ pub struct Recording {
     quiet: bool,
     /// The GPU clocks under load of all groups.
     clocks: Vec<Clocks>,
+    usage: fn() -> Option<CpuUsage>,
+    /// What was used when the run began.
+    begin: Option<CpuUsage>,
+    /// The number of samples that were disturbed, and of all on the CPU.
+    samples: [f64; 2],
 }
 
 impl Recording {
-    pub fn new(record: RunRecord, readings: fn() -> Readings, quiet: bool) -> Self {
-        Self { path: None, record, readings, quiet, clocks: Vec::new() }
+    pub fn new(record: RunRecord, env: &Env, quiet: bool) -> Self {
+        Self {
+            path: None,
+            record,
+            readings: env.readings,
+            usage: env.usage,
+            begin: (env.usage)(),
+            quiet,
+            clocks: Vec::new(),
+            samples: [0.0; 2],
+        }
     }
 
     /// Sets the file to which the record is written. Without a file, prints a summary line on stderr. Prints a warning
@@ -68,8 +85,12 @@ impl Recording {
         Ok(())
     }
 
-    /// Records the clocks and libraries of a group.
+    /// Records the clocks, libraries and disturbed samples of a group.
     pub fn take_group(&mut self, group: &Group) -> Result<()> {
+        for (share, samples) in group.rows.iter().filter_map(|row| row.disturbed.zip(row.samples)) {
+            self.samples[0] += share * samples as f64;
+            self.samples[1] += samples as f64;
+        }
         self.clocks.extend(group.clocks.iter().cloned());
         let kind = |library: &Library| library.name.split(' ').next().map(str::to_owned);
         for now in &group.libraries {
@@ -94,10 +115,11 @@ impl Recording {
 
     /// Completes and writes the record at the end of the run. Prints a warning if the GPU was throttled, the hypervisor
     /// used the CPUs for others, or a control group stopped the threads.
-    pub fn finish(mut self, stderr: &mut dyn Write) -> Result<()> {
+    pub(super) fn finish(mut self, stderr: &mut dyn Write) -> Result<()> {
         let clocks = ClockRange::of(self.clocks.iter());
-        let session = self.record.sessions.last_mut().expect("a run has begun");
         let end = (self.readings)();
+        let others = self.others();
+        let session = self.record.sessions.last_mut().expect("a run has begun");
         let mut warn = |text| match self.quiet {
             true => Ok(()),
             false => writeln!(stderr, "warning: {text}"),
@@ -120,12 +142,25 @@ impl Recording {
             let ([lowest, highest], reasons) = (clocks.multiprocessor_mhz, reasons.join(", "));
             warn(format!("the GPU was throttled ({reasons}): {lowest} to {highest} MHz"))?;
         }
-        session.end = Some(end);
+        if let Some(text) = others.describe().filter(|_| !self.quiet) {
+            writeln!(stderr, "{text}")?;
+        }
+        (session.end, session.others) = (Some(end), Some(others));
         if let Some(gpu) = &mut self.record.gpu {
             // The record of a resumed run already contains clocks.
             gpu.clocks = ClockRange::join(gpu.clocks.take(), clocks);
         }
         self.write()
+    }
+
+    fn others(&self) -> Others {
+        let [disturbed, all] = self.samples;
+        let cpus = |(begin, end): (CpuUsage, CpuUsage)| (end.of_others_since(&begin), end.cpus);
+        Others {
+            cpus: self.begin.zip((self.usage)()).map(cpus),
+            disturbed: (all > 0.0).then(|| disturbed / all),
+            by: Source::detect(),
+        }
     }
 
     /// Writes the current state of the record, if it has a file.

@@ -173,7 +173,7 @@ impl<'a> Session<'a> {
             cells: self.cells.iter().map(|cell| cell.key.clone()).collect(),
             libraries: Vec::new(),
             corpus: None,
-            sessions: vec![run::Session { date: env.date.clone(), begin, end: None }],
+            sessions: vec![run::Session { date: env.date.clone(), begin, end: None, others: None }],
             joined: Vec::new(),
         }
     }
@@ -190,18 +190,18 @@ impl<'a> Session<'a> {
         let csr = self.read(task, &mut report)?;
         let facts = report.facts.clone();
         emit(Event::Matrix(Box::new(report)));
-        csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &facts, &task.cells, emit))
+        csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &facts, task.keys(), emit))
     }
 
-    /// Measures these cells on a matrix in memory, which `facts` describes.
+    /// Measures cells on a matrix in memory, which `facts` describes, and lets some of them alternate afterwards.
     pub fn carry_out_on(
         &self,
         csr: &Csr<f64>,
         facts: &MatrixFacts,
-        cells: &[RowKey],
+        keys: [&[RowKey]; 2],
         emit: &dyn Fn(Event),
     ) -> Result<(), Stopped> {
-        let own = self.cells_of(cells);
+        let own = self.cells_of(keys);
         for of_order in own.chunk_by(|a, b| a.key.order == b.key.order) {
             let order = of_order[0].key.order.unwrap_or(Order::Natural);
             if order != Order::Natural {
@@ -226,8 +226,9 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn cells_of(&self, keys: &[RowKey]) -> Vec<Cell<'static>> {
-        self.cells.iter().filter(|cell| keys.contains(&cell.key)).cloned().collect()
+    fn cells_of(&self, [keys, duelists]: [&[RowKey]; 2]) -> Vec<Cell<'static>> {
+        let cells = self.cells.iter().filter(|cell| keys.contains(&cell.key)).cloned();
+        cells.map(|cell| Cell { duels: duelists.contains(&cell.key), ..cell }).collect()
     }
 
     /// Returns the matrix as it is measured, and describes it in `report`; or else the reason why it is not measured.
@@ -352,6 +353,7 @@ pub fn cells(
                             order: Some(order),
                         },
                         choice: choice.clone(),
+                        duels: false,
                     }));
                 }
             }

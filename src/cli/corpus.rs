@@ -73,6 +73,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         None => reporters.insert(0, measure.reporter(format, env.stdout, env.width)?),
     }
     campaign.recording.begin(measure.record_path(), env.stderr)?;
+    campaign.samples = measure.sample_file()?;
     campaign.recording.write()?;
     let work = |work| {
         let work = Work::new(work);
@@ -85,7 +86,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
     let Results { reporters, tally, .. } = results;
     finish(reporters)?;
-    campaign.recording.finish(env.stderr)?;
+    campaign.finish(env.stderr)?;
     if !measure.quiet {
         let width = Term::stderr().size_checked().filter(|_| env.terminal).map(|size| size.1);
         tally.write(env.stderr, width, interrupted)?;

@@ -181,6 +181,9 @@ pub struct MeasureArgs {
     /// Write the facts of the run (command, settings, machine, libraries) to this file
     #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
+    /// Write every sample to this file, to compute times and intervals again (docs/samples.md)
+    #[arg(help_heading = OUTPUT, long, value_name = "FILE.csv[.zst]")]
+    pub samples: Option<PathBuf>,
     /// Also time each kernel of a product; shown in the formats text and json
     #[arg(help_heading = GPU, long)]
     pub stages: bool,
@@ -303,6 +306,7 @@ impl MeasureArgs {
             timeout: self.timeout.unwrap_or(protocol.timeout),
             rounds: self.rounds.map_or(protocol.rounds, |n| n as usize),
             processes: self.processes.map_or(protocol.processes, |n| n as usize),
+            further_processes: self.processes.map_or(protocol.further_processes, |_| 0),
             cache: self.caches()[0],
             alpha: self.alpha,
             beta: self.beta,
@@ -313,6 +317,7 @@ impl MeasureArgs {
             isa: self.isa.unwrap_or(protocol.isa),
             persist_x: self.persist_x,
             stages: self.stages,
+            samples: self.samples.is_some(),
             max_memory: self.max_memory.map(|Size(bytes)| bytes),
             ..protocol
         }

@@ -24,9 +24,8 @@ use spmv_results::settings::Protocol;
 
 /// The matrix that is measured if the command line names none.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
-/// How long the products of a method are then timed, and in how many rounds: less than usual, to show the program soon.
+/// How long the products of a method are then timed: less than usual, to show the program soon.
 const DEFAULT_TIME: Duration = Duration::from_millis(300);
-const DEFAULT_ROUNDS: u32 = 4;
 
 #[derive(Clone, Debug, Args)]
 pub struct SingleArgs {
@@ -61,7 +60,6 @@ impl SingleArgs {
         let mut measure = self.measure.clone();
         if self.named().is_none() && measure.protocol == Protocol::MergeSpmv {
             measure.max_time.get_or_insert(DEFAULT_TIME);
-            measure.rounds.get_or_insert(DEFAULT_ROUNDS);
         }
         measure
     }
@@ -109,6 +107,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         .and_then(|reporter| Ok((reporter, measure.exporters()?)))
         .and_then(|outputs| {
             campaign.recording.begin(measure.record_path(), env.stderr)?;
+            campaign.samples = measure.sample_file()?;
             Ok(outputs)
         });
     let (reporter, mut exporters) = env.together.agree(opened)?;
@@ -129,7 +128,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         exporters.iter_mut().try_for_each(|exporter| exporter.report(&complete))?;
         finish(exporters.into_iter().chain([live.end()?]))?;
     }
-    campaign.recording.finish(env.stderr)?;
+    campaign.finish(env.stderr)?;
     if interrupted {
         writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
     }

@@ -67,6 +67,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     let modelled = cells.first().and_then(|cell| modelled(cell.device));
     let rows = Rows::open(&measure)?;
     campaign.recording.begin(measure.record_path(), env.stderr)?;
+    campaign.samples = measure.sample_file()?;
     campaign.recording.write()?;
     let works: Vec<_> = sources.iter().map(Work::new).collect();
     let status = CommandStatus::Ok;
@@ -76,7 +77,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     if interrupted {
         writeln!(env.stderr, "interrupted: the results contain only the matrices measured so far")?;
     }
-    campaign.recording.finish(env.stderr)?;
+    campaign.finish(env.stderr)?;
     sweeps.write(env.stdout)?;
     modelled.map_or(Ok(()), |note| writeln!(env.stdout, "{note}"))?;
     ensure!(interrupted || any, NOTHING);

@@ -34,7 +34,7 @@ use support::{Dir, Ran, column, eventually, signal, skip};
 const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --device cpu --methods";
 
 /// Columns that differ from run to run, beside those of times.
-const TIMINGS: &str = "gflops effective_GBs samples compulsory_GBs percent_of_peak required_percent_of_peak \
+const TIMINGS: &str = "disturbed gflops effective_GBs samples compulsory_GBs percent_of_peak required_percent_of_peak \
                        break_even reason run_id joules_per_product";
 
 /// Returns the words of a run over the folder `matrices` with two methods.

@@ -134,6 +134,7 @@ fn run_in(
             ..System::detect()
         },
         readings: Readings::default,
+        usage: || None,
         powercap: "/dev/null".into(),
         program: None,
         open_gpu,

@@ -80,7 +80,7 @@ fn existing_rows_are_not_measured_again() {
     assert_eq!(again.stderr.matches("gen:").count(), 1, "{}", again.stderr);
     again.says("1/1 gen:dense,nnz=64,cols=8");
     assert_eq!(dir.read("out/rows.csv").lines().count(), 1 + 3 * 2);
-    let other = reproduce(&dir, "--max-time 1");
+    let other = reproduce(&dir, "--max-time 2");
     assert!(other.stderr.contains("3/3 gen:dense"), "other options: {}", other.stderr);
 }
 

@@ -13,7 +13,7 @@ use crate::bench::backend::Parts;
 use crate::bench::clock::Clock;
 use crate::bench::event::{Event, Step, Turn};
 use crate::bench::outcome::Outcome;
-use crate::bench::steadiness::Attempts;
+use crate::bench::samples::Samples;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::system::energy::Rapl;
 use spmv_methods::library::float_state;
@@ -29,6 +29,8 @@ use spmv_results::settings::Settings;
 pub struct Cell<'m> {
     pub key: RowKey,
     pub choice: Choice<'m>,
+    /// Whether the method is to take part in a duel.
+    pub duels: bool,
 }
 
 impl<'m> From<Choice<'m>> for Cell<'m> {
@@ -37,7 +39,7 @@ impl<'m> From<Choice<'m>> for Cell<'m> {
         let (precision, device) = (Precision::F64, choice.method.device());
         let (method, threads) = (choice.name(), choice.method.threads(1));
         let key = RowKey { precision, device, method, threads, cache: None, order: None };
-        Self { key, choice }
+        Self { key, choice, duels: false }
     }
 }
 
@@ -116,7 +118,7 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub matrix_bytes: Option<u64>,
     /// The hashes of all verified y, except those for an altered x: of single products and of chains.
     pub hashes: [BTreeSet<u64>; 2],
-    pub attempts: Attempts,
+    pub samples: Samples,
     pub power: Power,
     /// The time of all batches of products.
     pub busy: Duration,
@@ -142,7 +144,7 @@ impl<'a, T, V: ?Sized> Ready<'a, T, V> {
             longest_later: Duration::ZERO,
             matrix_bytes: None,
             hashes: Default::default(),
-            attempts: Attempts::default(),
+            samples: Samples::default(),
             power: Power::default(),
             busy: Duration::ZERO,
             turns: 0,
@@ -150,11 +152,6 @@ impl<'a, T, V: ?Sized> Ready<'a, T, V> {
             parts: None,
             remarks: Vec::new(),
         }
-    }
-
-    /// Ends a measurement after all its rounds. Returns whether another follows, which must fit into `timeout`.
-    pub fn again(&mut self, timeout: Duration) -> bool {
-        self.attempts.again(self.spent.saturating_mul(2) <= timeout)
     }
 
     /// Returns what late products took longer than any that begins a later turn, as part of the setup.
@@ -168,7 +165,7 @@ impl<'a, T, V: ?Sized> Ready<'a, T, V> {
         if self.turns < own {
             self.remarks.push(Remark::Interrupted { rounds: before + self.turns, of });
         }
-        self.attempts.cut_short()
+        !self.samples.turns.is_empty()
     }
 }
 

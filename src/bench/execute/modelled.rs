@@ -1,7 +1,5 @@
 //! Measures a method whose time is modelled: one product yields the time of all.
 
-use std::time::Duration;
-
 use ptx_machine::model::Cure;
 
 use super::contract::guarded;
@@ -21,12 +19,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         let mut parts = self.modelled(ready)?;
         let ms: f64 = parts.stages.iter().map(|stage| stage.ms).sum();
-        ready.attempts.add(Sample {
-            products: 1,
-            seconds: 1e-3 * ms,
-            host_launch: None,
-            independent: None,
-        });
+        let sample = Sample { products: 1, seconds: 1e-3 * ms, counts: true, ..Sample::default() };
+        ready.samples.turns.push(sample);
         if self.bench.settings.explain {
             self.explain(ready, &mut parts)?;
         } else {
@@ -34,7 +28,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             counts.for_each(|counts| counts.lines.clear());
         }
         ready.parts = Some(parts);
-        ready.again(Duration::ZERO);
         Ok(())
     }
 

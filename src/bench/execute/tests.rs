@@ -158,15 +158,17 @@ fn products_of_the_power_protocol_multiply_the_results_before_them() {
     assert_eq!(rows[0].status, Some(Status::Wrong), "{rows:?}");
 }
 
-/// Prepares a method with 2 ms per product, but 6 ms for every other one of the first `noisy` products. The first ten
-/// products fill y with negative zeros.
+/// Prepares a method with 2 ms per product, but in about a fourth of the first `noisy` ones its thread waits for 4 ms.
+/// The first ten products fill y with negative zeros.
 fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Unavailable> {
     let mut products = 0;
     Ok(Prepared::new(csr, 0, move |_, _, _, y| {
-        // About half of the products, at irregular places.
-        let is_slow = (products as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 0;
-        let extra = if products < noisy && is_slow { 4 } else { 0 };
-        ThreadClock.pause(Duration::from_millis(2 + extra));
+        // About a fourth of the products, at irregular places.
+        let is_slow = (products as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0;
+        ThreadClock.pause(Duration::from_millis(2));
+        if products < noisy && is_slow {
+            ThreadClock::delay(Duration::from_millis(4));
+        }
         LOG.with_borrow_mut(|log| log.push('u'));
         y.fill(if products < 10 { -0.0 } else { 0.0 });
         products += 1;
@@ -208,7 +210,7 @@ fn the_power_is_that_of_intervals_with_enough_updates() {
     for (settings, joules) in [
         // A turn has ten products or more, which take 20 ms.
         (Settings { iterations: Some(20), ..settings() }, Some(0.1)),
-        (Settings { iterations: Some(4), ..settings() }, None),
+        (Settings { iterations: Some(2), ..settings() }, None),
         // The pauses after evicted caches take as long as the products.
         (Settings { iterations: Some(100), cache: cold, ..settings() }, None),
     ] {
@@ -221,55 +223,119 @@ fn the_power_is_that_of_intervals_with_enough_updates() {
     }
 }
 
+/// The samples in which a thread waited are taken again, so the slow products do not count.
 #[test]
-fn a_noisy_method_is_measured_again_until_it_is_steady() {
-    let (rows, log) = measure_methods(settings(), |csr, _| unsteady(csr, 20));
-    assert_eq!(turns(&log), "u|b|bububu", "only the noisy method");
+fn disturbed_samples_are_taken_again() {
+    let (rows, _) = measure_methods(Settings { iterations: Some(24), ..settings() }, |csr, _| {
+        unsteady(csr, 99)
+    });
     let measured = first(&rows);
-    assert_eq!((measured.samples, measured.iterations), (Some(6), Some(6)));
+    assert_eq!((measured.samples, measured.iterations), (Some(24), Some(24)));
     assert!((measured.avg_spmv_ms.unwrap() - 2.0).abs() < 1e-9, "{measured:?}");
-    assert_eq!(measured.reason.text(), Some("first"));
+    assert!((0.1..0.9).contains(&measured.disturbed.unwrap()), "{measured:?}");
+    assert_eq!((measured.reason.text(), rows[1].disturbed), (Some("first"), Some(0.0)));
     let results = measured.distinct_results.as_ref().unwrap().count();
-    assert_eq!(results, 2, "counted over all measurements");
+    assert_eq!(results, 2, "counted over all products");
 }
 
+/// Each product is disturbed: a turn has as many disturbed samples as it needs, and no more.
 #[test]
-fn a_method_that_stays_noisy_reports_its_steadiest_measurement_with_a_note() {
-    let (rows, log) = measure_methods(settings(), |csr, _| unsteady(csr, usize::MAX));
-    let once = measure_methods(settings(), |csr, _| unsteady(csr, 0)).1;
-    let products = |log: &str| log.matches('u').count() as f64;
-    assert!(products(&log) > 2.0 * products(&once), "three measurements");
+fn without_undisturbed_samples_the_least_disturbed_count() {
+    let always: Prepare<f64> = |csr, _| {
+        Ok(Prepared::new(csr, 0, |_, _, _, y| {
+            ThreadClock.pause(Duration::from_millis(2));
+            ThreadClock::delay(Duration::from_millis(1));
+            y.fill(0.0);
+            Ok(())
+        }))
+    };
+    let (rows, _) = measure_methods(settings(), always);
     let measured = first(&rows);
-    assert!((2.0..6.0).contains(&measured.avg_spmv_ms.unwrap()), "{measured:?}");
-    let note = measured.reason.text().unwrap();
-    assert!(note.starts_with("first; 95 % interval "), "{note}");
-    assert!(note.ends_with(" % wide after 2 re-measurements"), "{note}");
+    assert_eq!((measured.iterations, measured.disturbed), (Some(6), Some(1.0)));
+    let note = "other programs disturbed too many samples: in those that count, threads waited for up to 33 % of the \
+                time";
+    assert_eq!(measured.reason.text(), Some(note));
 }
 
-/// A method that stays noisy repeats the two rounds of this process, after two of another one, twice.
+/// Another program uses the CPU for 0 to 6 ms after 0 to 12 ms. A product that takes longer meets it more often, but in
+/// the samples that count neither has met it.
 #[test]
-fn rounds_are_counted_over_all_processes_and_repeated_ones_are_told() {
+fn what_is_taken_again_favours_neither_short_nor_long_products() {
+    thread_local! {
+        /// When the other program begins the next time, by the fake clock, and a seed.
+        static OTHER: RefCell<(Duration, u64)> = const { RefCell::new((Duration::ZERO, 1)) };
+    }
+    fn random(most: Duration, seed: &mut u64) -> Duration {
+        *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        most.mul_f64((*seed >> 11) as f64 / (1u64 << 53) as f64)
+    }
+    fn run(time: Duration) {
+        OTHER.with_borrow_mut(|(next, seed)| {
+            ThreadClock.pause(time);
+            while *next < ThreadClock.now() {
+                let slice = random(Duration::from_millis(6), seed);
+                ThreadClock::delay(slice);
+                *next = ThreadClock.now() + random(Duration::from_millis(12), seed);
+            }
+        });
+    }
+    fn prepare_of(csr: &Csr<f64>, time: Duration) -> Result<Prepared<'_, f64>, Unavailable> {
+        Ok(Prepared::new(csr, 0, move |_, _, _, y| {
+            run(time);
+            y.fill(0.0);
+            Ok(())
+        }))
+    }
+    let short: Prepare<f64> = |csr, _| prepare_of(csr, Duration::from_micros(100));
+    let long: Prepare<f64> = |csr, _| prepare_of(csr, Duration::from_millis(3));
+    let settings = Settings { iterations: Some(200), ..settings() };
+    let rows = measure_all(settings, &[method(short), method(long)]).0;
+    let [short, long] = [0, 1].map(|place: usize| rows[place].avg_spmv_ms.unwrap());
+    assert!((long / short - 30.0).abs() < 0.3, "{short} {long}");
+    assert!(rows[1].disturbed > rows[0].disturbed, "{rows:?}");
+}
+
+/// The machine becomes slower all the time. Turns of a whole method see another part of that than those of the other.
+#[test]
+fn a_duel_cancels_what_changes_meanwhile() {
+    fn prepare_slowing(csr: &Csr<f64>, time: Duration) -> Result<Prepared<'_, f64>, Unavailable> {
+        Ok(Prepared::new(csr, 0, move |_, _, _, y| {
+            let slower = 1.0 + ThreadClock.now().as_secs_f64() % 1000.0;
+            ThreadClock.pause(time.mul_f64(slower));
+            y.fill(0.0);
+            Ok(())
+        }))
+    }
+    let one: Prepare<f64> = |csr, _| prepare_slowing(csr, Duration::from_micros(1000));
+    let other: Prepare<f64> = |csr, _| prepare_slowing(csr, Duration::from_micros(1050));
+    let seconds = Duration::from_secs;
+    for (duel, errors) in [(true, 0.0..1e-4), (false, 0.01..1.0)] {
+        let usual = Settings::new(Protocol::MergeSpmv);
+        let settings = Settings { max_time: seconds(1), rounds: 2, duel, ..usual };
+        let rows = measure_all(settings, &[method(one), method(other)]).0;
+        let [one, other] = [0, 1].map(|place: usize| rows[place].median_ms.unwrap());
+        let error = (other / one / 1.05 - 1.0).abs();
+        assert!(errors.contains(&error), "{duel}: {error}");
+    }
+}
+
+/// The rounds are counted over all processes, of which this one takes the last two.
+#[test]
+fn rounds_are_counted_over_all_processes() {
     let told = RefCell::new(Vec::new());
     let emit = |event| {
-        if let Event::Step(Step::Method(_, Turn::Round { number, of, again })) = event {
-            told.borrow_mut().push((number, of, again));
+        if let Event::Step(Step::Method(_, Turn::Round { number, of })) = event {
+            told.borrow_mut().push((number, of));
         }
     };
-    let settings = Settings { rounds: 4, share: Some([2, 2]), iterations: Some(24), ..settings() };
-    let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
-    let bench = Bench { emit: &emit, ..Bench::new(&team, &ThreadClock, &settings) };
-    let methods = [method(|csr, _| unsteady(csr, usize::MAX))];
-    rows(bench, &mut Problem::of(&csr, &settings), &methods);
-    let [first, again] = [false, true].map(|again| [(3, 4, again), (4, 4, again)]);
-    assert_eq!(told.take(), [first, again, again].concat());
-}
-
-#[test]
-fn a_single_sample_is_not_noisy() {
-    let single = Settings { rounds: 1, iterations: Some(1), ..settings() };
-    let (rows, log) = measure_methods(single, |csr, _| unsteady(csr, usize::MAX));
-    assert_eq!(turns(&log), "u|b|b");
-    assert_eq!(first(&rows).reason.text(), Some("first"));
+    for (share, expected) in [([2, 2], [(3, 4), (4, 4)]), ([4, 2], [(5, 6), (6, 6)])] {
+        let settings = Settings { rounds: 4, share: Some(share), ..settings() };
+        let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
+        let bench = Bench { emit: &emit, ..Bench::new(&team, &ThreadClock, &settings) };
+        let methods = [method(|csr, _| prepare(csr, 'a'))];
+        rows(bench, &mut Problem::of(&csr, &settings), &methods);
+        assert_eq!(told.take(), expected);
+    }
 }
 
 /// Measures three methods that need 4 MiB each, where 9 MiB are available. Returns the log, and the note of each

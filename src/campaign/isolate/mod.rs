@@ -5,6 +5,7 @@
 //! compiling kernels for each matrix would take longer than measuring a small matrix.
 
 mod child;
+mod several;
 mod supervisor;
 mod wire;
 pub mod worker;
@@ -15,7 +16,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::choice::{ask_for_gpu, chosen, is_parallel};
-use super::collect::Collector;
+use super::collect::{Collector, conclude};
 use super::env::Env;
 use super::session::Session;
 use super::{Plan, Work};
@@ -23,7 +24,6 @@ use crate::bench::event::Event;
 use child::NotReady;
 pub use child::{Interrupted, OUT_OF_MEMORY, ask, listen};
 use spmv_methods::method::{Choice, Device};
-use spmv_results::row::Row;
 use spmv_results::run::RunRecord;
 use spmv_results::settings::DeviceChoice;
 use supervisor::{Finish, Supervisor};
@@ -64,18 +64,21 @@ impl<'a> Runner<'a> {
         match self {
             Self::Here(session, record) => {
                 let mut collector = Collector::new(record, work.existing, &[]);
-                let task = collector.task(work);
+                let task = collector.task(work, &[]);
                 let both = RefCell::new((&mut collector, emit));
                 let ended = session.carry_out(&task, &|mut event| {
                     let (collector, emit) = &mut *both.borrow_mut();
                     collector.take(&mut event);
+                    if let Event::Group(group) | Event::Partial(group) = &mut event {
+                        conclude(group, &record.cells, work.existing);
+                    }
                     emit(event);
                 });
                 Ok(ended.is_err())
             }
             Self::Children(children) => {
                 for processes in children {
-                    match divided(processes, work, emit)? {
+                    match several::measure(processes, work, emit)? {
                         Finish::Done => (),
                         Finish::NotMeasured => break,
                         Finish::Interrupted => return Ok(true),
@@ -85,36 +88,6 @@ impl<'a> Runner<'a> {
             }
         }
     }
-}
-
-/// Measures with several processes one after the other. Only the last one completes groups, with the rows of all.
-fn divided(
-    processes: &mut [Supervisor],
-    work: &Work,
-    emit: &mut dyn FnMut(Event),
-) -> Result<Finish> {
-    let (last, others) = processes.split_last_mut().expect("there is a process");
-    let mut earlier = Vec::new();
-    for process in others {
-        let mut rows = Vec::new();
-        let finish = process.run(work, &earlier, &mut |event| match event {
-            Event::Row(row, _) => rows.push(*row),
-            // Methods that ended their process have no other event.
-            Event::Group(group) => rows.extend(group.rows.into_iter().filter(|row| !row.is_ok())),
-            event => emit(event),
-        })?;
-        if finish != Finish::Done {
-            return Ok(finish);
-        }
-        let is_known =
-            |row: &Row, of: &[Row]| of.iter().any(|it| !it.is_ok() && it.cell() == row.cell());
-        for row in rows {
-            if !is_known(&row, &earlier) {
-                earlier.push(row);
-            }
-        }
-    }
-    last.run(work, &earlier, emit)
 }
 
 /// Returns the plans of the processes that divide the rounds of a child: of all but the last only methods of the CPU.

@@ -15,7 +15,7 @@ use crate::bench::event::{Event, Step};
 use crate::bench::execute::Stopped;
 use crate::bench::outcome::Outcome;
 use crate::campaign::Work;
-use crate::campaign::collect::Collector;
+use crate::campaign::collect::{Collector, MatrixTask};
 use spmv_results::matrix::MatrixReport;
 use spmv_results::row::{Row, RowKey, Status};
 use spmv_results::run::RunRecord;
@@ -25,6 +25,8 @@ use spmv_results::run::facts::differences_to_join;
 const GRACE: Duration = Duration::from_secs(1);
 /// The number of attempts with children that end before they are ready, or while no method is running.
 const TRIES: usize = 4;
+/// The rounds of a further process.
+const ROUNDS: usize = 2;
 
 pub struct Supervisor<'a> {
     program: PathBuf,
@@ -44,6 +46,17 @@ pub enum Finish {
     Interrupted,
 }
 
+/// What one of several processes measures on a matrix.
+#[derive(Clone, Copy, Default)]
+pub struct Share<'a> {
+    /// The rows of cells that are not measured, because a process before has ended them.
+    pub bad: &'a [Row],
+    /// The cells that are measured; `None`: all.
+    pub only: Option<&'a [RowKey]>,
+    /// See [`MatrixTask`](crate::campaign::collect::MatrixTask).
+    pub duelists: &'a [RowKey],
+}
+
 impl<'a> Supervisor<'a> {
     /// Starts a child. Returns an error if it cannot be started or refuses the command line.
     pub fn start(program: PathBuf, mut hello: Hello, interrupted: &'a AtomicBool) -> Result<Self> {
@@ -53,24 +66,44 @@ impl<'a> Supervisor<'a> {
         Ok(Self { program, hello, interrupted, running: Some(running), record })
     }
 
-    /// Measures a matrix with as many children as necessary, after other processes have measured the rows `earlier`.
-    /// Returns an error if no child can be started.
+    /// Replaces the child by another one, which takes two further rounds.
+    pub fn begin_further(&mut self, number: usize) {
+        let settings = &mut self.hello.plan.run.settings;
+        settings.share = Some([settings.rounds + ROUNDS * number, ROUNDS]);
+        self.running = None;
+    }
+
+    /// Measures a share of the cells of a matrix with as many children as necessary. Returns an error if no child can
+    /// be started.
     pub fn run(
         &mut self,
         work: &Work,
-        earlier: &[Row],
+        share: Share,
         emit: &mut dyn FnMut(Event),
     ) -> Result<Finish> {
         let record = self.record.clone();
-        let mut collector = Collector::new(&record, work.existing, earlier);
+        let collector = Collector::new(&record, work.existing, share.bad);
+        let mut collector = match share.only {
+            Some(cells) => collector.only(cells),
+            None => collector,
+        };
         collector.settle().into_iter().for_each(|group| emit(Event::Group(Box::new(group))));
         let (mut watch, mut idle_ends) = (Watch::begin(), 0);
         while !collector.open().is_empty() {
-            let end = match self.attempt(work, &mut collector, &mut watch, emit)? {
+            let end = match self.attempt(
+                &collector.task(work, share.duelists),
+                &mut collector,
+                &mut watch,
+                emit,
+            )? {
                 Ok(finish) => return Ok(finish),
                 Err(end) => end,
             };
             collector.forget_pending();
+            if matches!(watch.step, Some(Step::Duel(_))) {
+                // It is not known which of the methods is the cause. Without a duel that will show.
+                self.hello.plan.run.settings.duel = false;
+            }
             if watch.is_idle() && idle_ends < TRIES {
                 // No method is the cause, so another child may succeed.
                 idle_ends += 1;
@@ -131,7 +164,7 @@ impl<'a> Supervisor<'a> {
     /// Lets one child measure the open cells. Returns how the work on the matrix ended, or else how the child did.
     fn attempt(
         &mut self,
-        work: &Work,
+        task: &MatrixTask,
         collector: &mut Collector,
         watch: &mut Watch,
         emit: &mut dyn FnMut(Event),
@@ -141,7 +174,7 @@ impl<'a> Supervisor<'a> {
             running => running?,
         };
         // An error is ignored: if the child has ended, there will be no answers.
-        let _ = send(&running.socket, &collector.task(work));
+        let _ = send(&running.socket, task);
         *watch = Watch { is_harmless: watch.is_harmless, ..Watch::begin() };
         let mut asked = None::<Instant>;
         let end = loop {
@@ -278,7 +311,10 @@ impl Watch {
 
     /// Returns whether neither a method nor the matrix is the cause if the child ends now.
     fn is_idle(&self) -> bool {
-        self.step.as_ref().is_none_or(|step| self.is_harmless && step.is_of_matrix())
+        match &self.step {
+            None | Some(Step::Duel(_)) => true,
+            Some(step) => self.is_harmless && step.is_of_matrix(),
+        }
     }
 
     fn moment(&self) -> String {

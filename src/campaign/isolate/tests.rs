@@ -12,7 +12,7 @@ use serde_json::json;
 use tempfile::NamedTempFile;
 
 use super::child::{OUT_OF_MEMORY, ask};
-use super::supervisor::Supervisor;
+use super::supervisor::{Share, Supervisor};
 use super::wire::{Hello, receive, send};
 use crate::bench::event::{Event, Step, Turn};
 use crate::bench::execute::Stopped;
@@ -80,7 +80,7 @@ fn a_worker_follows_its_script() {
     }
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
     let hello: Hello = receive(&socket).unwrap();
-    let words = hello.plan.run.methods.unwrap();
+    let (words, duel) = (hello.plan.run.methods.unwrap(), hello.plan.run.settings.duel);
     // The file contains one byte for each earlier child.
     let [script, before] = &words[..] else { panic!("{words:?}") };
     let nth = fs::read(before).unwrap().len();
@@ -113,6 +113,14 @@ fn a_worker_follows_its_script() {
             group("b").into_iter().for_each(emit);
         }
         ("reads it once more" | "reads it once", _) => (),
+        ("ends in a duel", 0) => {
+            emit(read());
+            emit(Event::Step(Step::Duel(vec![cell("a"), cell("b")])));
+        }
+        ("ends in a duel", _) => {
+            assert!(!duel);
+            ["a", "b"].into_iter().flat_map(group).for_each(emit);
+        }
         ("is interrupted", 0) => {
             emit(read());
             emit(Event::Step(Step::Method(cell("a"), Turn::Prepare)));
@@ -140,7 +148,7 @@ fn run(script: &str) -> (Vec<String>, String) {
     let ran = Supervisor::start(program, hello, &interrupted).and_then(|mut supervisor| {
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref())?;
         let work = Work { source: &source, bytes: 0, existing: &[] };
-        supervisor.run(&work, &[], &mut |event| match event {
+        supervisor.run(&work, Share::default(), &mut |event| match event {
             Event::Group(group) => {
                 results.extend(group.rows.into_iter().filter_map(|r| r.method_name))
             }
@@ -165,6 +173,8 @@ fn children_that_end_are_replaced_and_results_are_kept() {
         ("reads it once more", &["a", "b"], "Done"),
         ("reads it once", &["a", reading], "NotMeasured"),
         ("finds no memory", &[killed], "NotMeasured"),
+        // Which of two methods ended the process is not known: they are measured again without a duel.
+        ("ends in a duel", &["a", "b"], "Done"),
         // A signal to the child alone ends the method, whose group is complete when the other is measured.
         ("is interrupted", &["a", "b"], "Done"),
     ] {

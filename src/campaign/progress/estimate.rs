@@ -24,8 +24,9 @@ const MIN_TURN_SECONDS: f64 = 0.007;
 /// The estimated times of the parts of the work on a matrix, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// The time for reading the matrix and computing the reference.
+    /// The time for reading the matrix and computing the reference, and of the duel, in all processes.
     pub read: f64,
+    /// The time for the preparation of a method in all processes.
     pub prepare: f64,
     /// The time for one turn of a method in a round.
     pub turn: f64,
@@ -41,9 +42,13 @@ impl Estimate {
             .max(settings.min_time.as_secs_f64())
             .min(settings.max_time.as_secs_f64());
         let rounds = settings.rounds.max(1);
+        let processes = settings.processes as f64;
+        let duel = settings.duel_time().map_or(0.0, |_| timed);
+        let read = entries as f64 / ENTRIES_PER_SECOND + VERIFY_PRODUCTS * product + duel;
+        let prepare = MIN_PREPARE_SECONDS + (SETUP_PRODUCTS + VERIFY_PRODUCTS) * product;
         Self {
-            read: entries as f64 / ENTRIES_PER_SECOND + VERIFY_PRODUCTS * product,
-            prepare: MIN_PREPARE_SECONDS + (SETUP_PRODUCTS + VERIFY_PRODUCTS) * product,
+            read: processes * read,
+            prepare: processes * prepare,
             turn: MIN_TURN_SECONDS + timed / rounds as f64 + VERIFY_PRODUCTS * product,
             rounds,
         }

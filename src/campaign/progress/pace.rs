@@ -67,9 +67,9 @@ impl Current {
         }
     }
 
-    /// Begins a step. A method that was too noisy repeats its rounds.
+    /// Begins a step.
     fn begin(&mut self, step: &Step, now: f64) {
-        if let Step::Method(cell, Turn::Round { number, of, .. }) = step
+        if let Step::Method(cell, Turn::Round { number, of }) = step
             && let Some([_, rounds]) = self.open.get_mut(cell)
         {
             *rounds = (of + 1).saturating_sub(*number);
@@ -83,10 +83,7 @@ impl Current {
         let (precision, device) = (cell.precision.name(), cell.device.name());
         let turn = match turn {
             Turn::Prepare => "preparing ".into(),
-            Turn::Round { number, of, again } => {
-                let again = if *again { " again" } else { "" };
-                format!("round {number} of {of}{again}: ")
-            }
+            Turn::Round { number, of } => format!("round {number} of {of}: "),
             Turn::Other => String::new(),
         };
         format!("{precision} on {device}, {turn}{}", cell.method)
@@ -135,7 +132,7 @@ impl Pace {
             Event::Group(group) | Event::Partial(group) => {
                 current.open.retain(|cell, _| !group.rows.iter().any(|row| row.has_key(cell)));
             }
-            Event::Ready(_) | Event::End(_) => (),
+            Event::Ready(_) | Event::Samples { .. } | Event::End(_) => (),
         }
     }
 

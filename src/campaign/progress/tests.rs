@@ -22,7 +22,9 @@ fn cells(count: usize) -> Vec<RowKey> {
 }
 
 fn settings() -> Settings {
-    Settings { rounds: 2, ..Settings::new(Protocol::MergeSpmv) }
+    let max_time = Duration::from_secs(2);
+    let usual = Settings::new(Protocol::MergeSpmv);
+    Settings { rounds: 2, processes: 1, duel: false, max_time, ..usual }
 }
 
 fn final_row(cell: &RowKey, status: Status) -> Event {
@@ -49,7 +51,7 @@ fn estimates(matrices: &[u64], turn: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
             at(Event::Step(Step::Method(cell.clone(), Turn::Prepare)), 0.05, &mut now);
         }
         for number in 1..=2 {
-            let round = Turn::Round { number, of: 2, again: false };
+            let round = Turn::Round { number, of: 2 };
             for cell in &cells {
                 let step = Event::Step(Step::Method(cell.clone(), round));
                 at(step, turn(entries), &mut now);
@@ -94,9 +96,8 @@ fn measured_times_correct_the_expectation() {
     }
 }
 
-/// Skipped methods need no time, and noisy methods repeat their rounds.
 #[test]
-fn methods_that_end_early_and_rounds_that_are_repeated_count() {
+fn methods_that_end_early_need_no_time() {
     let cells = cells(2);
     let mut pace = Pace::new(settings(), 1, 0.0);
     pace.begin("a".into(), 100_000, cells.clone());
@@ -104,13 +105,9 @@ fn methods_that_end_early_and_rounds_that_are_repeated_count() {
     let two = pace.left(0.0);
     pace.note(&final_row(&cells[0], Status::Skipped), 0.0);
     assert!((pace.left(0.0) - two / 2.0).abs() < 1e-9);
-    let turn = |number, again| {
-        Event::Step(Step::Method(cells[1].clone(), Turn::Round { number, of: 2, again }))
-    };
-    pace.note(&turn(2, false), 0.0);
-    let one = pace.left(0.0);
-    pace.note(&turn(1, true), 1.0);
-    assert!(pace.left(1.0) > 1.5 * one);
+    let turn = Turn::Round { number: 2, of: 2 };
+    pace.note(&Event::Step(Step::Method(cells[1].clone(), turn)), 0.0);
+    assert!(pace.left(0.0) < two / 2.0);
     pace.note(&final_row(&cells[1], Status::Ok), 2.0);
     assert_eq!((pace.left(2.0), pace.share(2.0)), (0.0, 1.0));
 }
@@ -128,12 +125,15 @@ fn a_matrix_that_is_not_measured_corrects_nothing() {
 
 #[test]
 fn a_line_shows_progress_remaining_time_and_current_step() {
-    for (again, expected) in [(false, "round 2 of 6: m0"), (true, "round 2 of 6 again: m0")] {
-        let turn = Turn::Round { number: 2, of: 6, again };
+    let round = Step::Method(cells(1).remove(0), Turn::Round { number: 2, of: 6 });
+    for (step, expected) in
+        [(round, "f64 on cpu, round 2 of 6: m0"), (Step::Duel(cells(2)), "running m0, m1 in turns")]
+    {
         let mut one = Pace::new(settings(), 1, 0.0);
         one.begin("a.mtx".into(), 100_000, cells(1));
-        one.note(&Event::Step(Step::Method(cells(1).remove(0), turn)), 1.0);
-        assert_eq!(one.describe(1.0), format!("16 %, 5 s left: f64 on cpu, {expected}"));
+        one.note(&Event::Step(step), 1.0);
+        let text = one.describe(1.0);
+        assert!(text.ends_with(&format!(" s left: {expected}")), "{text}");
     }
     let mut many = Pace::new(settings(), 3, 400.0);
     many.end();

@@ -36,7 +36,7 @@ impl Session<'_> {
         };
         let facts = report.facts.clone();
         emit(Event::Matrix(Box::new(report)));
-        for cells in self.cells_of(&task.cells).chunk_by(|a, b| a.key.precision == b.key.precision)
+        for cells in self.cells_of(task.keys()).chunk_by(|a, b| a.key.precision == b.key.precision)
         {
             emit(Event::Step(Step::Begin(Setting::from(&cells[0].key))));
             let group = Group::new(&cells[0].key, ranks.count(), &facts);

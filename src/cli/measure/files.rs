@@ -11,6 +11,7 @@ use spmv_matrix::source::Source;
 use spmv_results::files::output::{self, Output};
 use spmv_results::files::rows::is_not_regular_file;
 use spmv_results::files::run_record::record_of;
+use spmv_results::files::samples::SampleFile;
 use spmv_results::files::write::{Format, Reporter};
 use spmv_results::matrix::MatrixReport;
 use spmv_results::text::Show;
@@ -49,7 +50,11 @@ impl MeasureArgs {
     /// Returns all files to be written, each with the option that requests it.
     fn written(&self) -> Vec<(&'static str, PathBuf)> {
         let facts = if self.run_record.is_some() { "--run-record" } else { "the run record" };
-        let named = [("--output", self.output.clone()), (facts, self.record_path())];
+        let named = [
+            ("--output", self.output.clone()),
+            (facts, self.record_path()),
+            ("--samples", self.samples.clone()),
+        ];
         let named = named.into_iter().filter_map(|(what, path)| Some((what, path?)));
         let exports = self.exports.iter().map(|(_, path)| ("--export", path.clone()));
         named.chain(exports).collect()
@@ -99,6 +104,10 @@ impl MeasureArgs {
             Ok(Reporter::new(*format, self.show(), Output::file(path, self.force)?))
         };
         self.exports.iter().map(exporter).collect()
+    }
+
+    pub fn sample_file(&self) -> Result<Option<SampleFile>> {
+        self.samples.as_deref().map(|path| SampleFile::open(path, self.force)).transpose()
     }
 
     pub fn warn(&self, report: &MatrixReport, stderr: &mut dyn Write) -> io::Result<()> {

@@ -136,7 +136,7 @@ impl Run<'_> {
         let mut results = Results { store, stderr, quiet, options, begun: 0, all };
         let interrupted = campaign.run(&works, Display::Hidden, &mut results)?;
         if !interrupted {
-            campaign.recording.finish(env.stderr)?;
+            campaign.finish(env.stderr)?;
         }
         Ok(interrupted)
     }

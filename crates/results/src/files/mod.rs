@@ -8,6 +8,7 @@ pub mod output;
 pub mod read;
 pub mod rows;
 pub mod run_record;
+pub mod samples;
 pub mod shards;
 pub mod tuning;
 pub mod write;

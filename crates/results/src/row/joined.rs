@@ -26,13 +26,10 @@ pub fn joined(rows: &[&Row]) -> Row {
     row
 }
 
-/// Returns the remarks of `all` rows: on a setup only those of the row whose setup it is, and none on noise, which
-/// their interval shows.
+/// Returns the remarks of `all` rows: on a setup only those of the row whose setup it is.
 fn remarks(all: &Remarks, of_setup: &Remarks, differing: Vec<(&str, String)>) -> Remarks {
     let of_setup = of_setup.all().iter().filter(|remark| remark.is_of_setup());
-    let is_of_all =
-        |remark: &&Remark| !remark.is_of_setup() && !matches!(remark, Remark::Noisy { .. });
-    let of_all = all.all().iter().filter(is_of_all);
+    let of_all = all.all().iter().filter(|remark| !remark.is_of_setup());
     let disagreements = differing
         .into_iter()
         .map(|(column, values)| Remark::Differs { column: column.into(), values });
@@ -86,9 +83,6 @@ mod tests {
         assert_eq!(serde_json::json!(one.process_ms), "1 1.1 0.9");
         assert_eq!(serde_json::json!(one.process_setup_ms), "5 900 6");
         assert_eq!(one.distinct_results.unwrap().count(), 4, "1 is in all");
-        let noisy = [Remark::Noisy { percent: 9.0, repeats: 2 }, Remark::Text("other".into())];
-        let noisy = Row { reason: noisy.into_iter().collect(), ..rows[0].clone() };
-        assert_eq!(joined(&[&noisy, &noisy]).reason.text(), Some("other"));
     }
 
     /// What is late in one process is no setup, and the remark is that of the process whose setup is in the row.

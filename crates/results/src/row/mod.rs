@@ -239,6 +239,9 @@ columns! {
         process_ms: Option<Processes> = Unused, Union, Clear;
         /// The setups of the processes in the same order, in milliseconds, separated by blanks.
         process_setup_ms: Option<Processes> = Unused, Union, Clear;
+        /// The share of the samples that were disturbed: another program used a CPU for which a thread waited for more
+        /// than 1 % of the sample's time. They are taken again, and do not count.
+        disturbed: Option<f64> = Linear("disturbed samples"), Mean, Keep, max: Some(1);
     }
 }
 

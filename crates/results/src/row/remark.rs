@@ -30,10 +30,10 @@ pub enum Remark {
     LateSetup {
         ms: f64,
     },
-    /// The 95 % interval of the median stayed wide, in percent of it.
-    Noisy {
+    /// Too few samples were undisturbed: in those that count, a thread waited for a CPU for up to this share of their
+    /// time, in percent.
+    Disturbed {
         percent: f64,
-        repeats: usize,
     },
     /// The counter of energy and the samples of the power differ, in watts.
     UncertainEnergy {
@@ -85,8 +85,12 @@ impl fmt::Display for Remark {
                 let what = "that products before the first sample took longer than later ones";
                 write!(f, "setup includes {ms:.3} ms {what}")
             }
-            Self::Noisy { percent, repeats } => {
-                write!(f, "95 % interval {percent:.0} % wide after {repeats} re-measurements")
+            Self::Disturbed { percent } => {
+                let what = "other programs disturbed too many samples";
+                write!(
+                    f,
+                    "{what}: in those that count, threads waited for up to {percent:.0} % of the time"
+                )
             }
             Self::UncertainEnergy { counted, sampled } => {
                 let by = format!("{counted:.0} W by the counter, {sampled:.0} W by samples");
@@ -195,7 +199,7 @@ mod tests {
 
     #[test]
     fn values_pass_between_processes_and_texts_are_in_files() {
-        let remarks = [Remark::Picked("seq".into()), Remark::Noisy { percent: 9.0, repeats: 2 }];
+        let remarks = [Remark::Picked("seq".into()), Remark::Disturbed { percent: 9.0 }];
         let hashes = [[1, 2].into(), [3].into()];
         let distinct_results = Some(Distinct::from(hashes));
         let row = Row { reason: remarks.into_iter().collect(), distinct_results, ..Row::default() };
@@ -204,7 +208,8 @@ mod tests {
         assert_eq!(ciborium::from_reader::<Row, _>(&message[..]).unwrap(), row);
         let csv = to_csv(&[&row], true).unwrap();
         let read = of_csv::<Row>(&csv[..]).unwrap().remove(0);
-        let text = "picked seq; 95 % interval 9 % wide after 2 re-measurements";
+        let text = "picked seq; other programs disturbed too many samples: in those that count, threads waited for \
+                    up to 9 % of the time";
         assert_eq!(read.reason.all(), [Remark::Text(text.into())]);
         assert_eq!(read.distinct_results, Some(2.into()));
     }

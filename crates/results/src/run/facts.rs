@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::row::{RowKey, Setting};
 use crate::run::{Corpus, RunRecord};
-use crate::settings::info::Effect::{Build, Machine, Product, Rows, Times};
+use crate::settings::info::Effect::{Build, Machine, Product, Rows, Times, Unrecorded};
 use crate::settings::info::Fact;
 use crate::settings::{Protocol, RunSettings, Settings};
 use spmv_matrix::order::Order;
@@ -56,7 +56,8 @@ pub fn differences_to_compare(a: &Value, b: &Value) -> Vec<Difference> {
 pub fn differences_to_join(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let [json_a, json_b] =
         [a, b].map(|run| serde_json::to_value(run).expect("every key is a string"));
-    let of_facts = facts()
+    let recorded = facts().filter(|fact| fact.effect != Unrecorded);
+    let of_facts = recorded
         .map(|fact| (fact.name, [&json_a, &json_b].map(|run| joined(run.pointer(fact.place)))));
     let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
     // The libraries of a run that has just begun are not known yet.

@@ -18,6 +18,7 @@ use spmv_matrix::order::Order;
 use spmv_matrix::system::System;
 use spmv_matrix::system::energy::Rapl;
 use spmv_matrix::system::noise::Readings;
+use spmv_matrix::system::waits::Source;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
@@ -106,6 +107,35 @@ pub struct Session {
     pub date: String,
     pub begin: Readings,
     pub end: Option<Readings>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
+}
+
+/// What other programs did while a session measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Others {
+    /// The number of CPUs that they used on average, and that the machine has; `None` where the system does not tell it.
+    pub cpus: Option<(f64, usize)>,
+    /// The share of the samples in which a thread waited for a CPU; `None` without samples of the CPU.
+    pub disturbed: Option<f64>,
+    /// How waiting threads were noticed.
+    pub by: Source,
+}
+
+/// The number of CPUs and the share of samples from which on a run says what others did.
+const NOTICEABLE: [f64; 2] = [0.05, 0.01];
+
+impl Others {
+    /// Describes what may have changed times; `None` if that is too little.
+    pub fn describe(&self) -> Option<String> {
+        let cpus = self.cpus.filter(|&(cpus, _)| cpus >= NOTICEABLE[0]);
+        let cpus = cpus.map(|(cpus, of)| format!("other programs used {cpus:.1} of {of} CPUs"));
+        let disturbed = self.disturbed.filter(|&share| share >= NOTICEABLE[1]);
+        let percent = |share: f64| format!("{:.0} % of the samples were disturbed", 100.0 * share);
+        let disturbed = disturbed.map(|share| percent(share) + " and taken again");
+        let parts: Vec<_> = cpus.into_iter().chain(disturbed).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
 }
 
 /// What the counters of energy of the host count.

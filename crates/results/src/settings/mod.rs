@@ -130,9 +130,19 @@ settings! {
         /// The number of child processes among which the rounds on the CPU are divided.
         #[serde(default = "one")]
         processes: usize = Times, "--processes", from 1;
+        /// The number of further processes at most, which measure only the methods that the closing sentence names, until
+        /// it is certain which of them is faster.
+        #[serde(default)]
+        further_processes: usize = Times, "--processes";
         /// The rounds that processes before have taken, and those that this one takes; `None`: it takes all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         share: Option<[usize; 2]> = Unrecorded;
+        /// Whether the best methods alternate after the rounds.
+        #[serde(default, skip_serializing_if = "is_false")]
+        duel: bool = Unrecorded;
+        /// Whether every sample is reported.
+        #[serde(default, skip_serializing_if = "is_false")]
+        samples: bool = Unrecorded;
         /// The state of the caches when a sample begins.
         cache: CacheState = Rows, "--cache";
         /// The factor α of the product y ← αAx + βy.
@@ -196,12 +206,15 @@ impl Settings {
             planned: None,
             warmups: 5,
             min_time: Duration::ZERO,
-            max_time: Duration::from_secs(2),
+            max_time: Duration::from_secs(1),
             timeout: Duration::from_secs(900),
             // A 95 % interval of the median needs six samples.
-            rounds: 6,
-            processes: 3,
+            rounds: 10,
+            processes: 5,
+            further_processes: 4,
             share: None,
+            duel: true,
+            samples: false,
             cache: CacheState::Hot,
             alpha: 1.0,
             beta: 0.0,
@@ -216,7 +229,8 @@ impl Settings {
             max_memory: None,
         };
         let (rounds, processes, max_time) = (1, 1, Duration::MAX);
-        let one_round = Self { rounds, processes, max_time, ..merge_spmv.clone() };
+        let one_round =
+            Self { rounds, processes, further_processes: 0, max_time, ..merge_spmv.clone() };
         match protocol {
             Protocol::MergeSpmv | Protocol::Power => merge_spmv,
             Protocol::CsrK => Self { iterations: Some(20), ..one_round },
@@ -265,6 +279,13 @@ impl Settings {
     pub fn own_rounds(&self, device: Device) -> [usize; 2] {
         let share = self.share.filter(|_| device == Device::Cpu);
         share.unwrap_or([0, self.rounds.max(1)])
+    }
+
+    /// Returns the time of the duel in a process: that of all turns of a method. There is none if the number of products
+    /// is fixed, or without rounds.
+    pub fn duel_time(&self) -> Option<TimeLimit> {
+        let is_meant = self.duel && self.rounds > 1 && self.iterations.is_none();
+        Some(self.max_time).filter(|&time| is_meant && time < Duration::MAX)
     }
 
     /// Returns the number of products that a method may assume.

@@ -1,0 +1,213 @@
+//! Several processes measure a matrix one after the other, because times differ more between processes, which have
+//! other pages of memory, than within one. Their rows become one.
+//!
+//! After those that measure all methods, further processes measure only the methods that the closing sentence names,
+//! until it is certain which of them is faster.
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+use super::supervisor::{Finish, Share, Supervisor};
+use crate::bench::event::Event;
+use crate::campaign::Work;
+use crate::campaign::collect::conclude;
+use spmv_methods::method::Device;
+use spmv_results::matrix::Group;
+use spmv_results::matrix::winner::{named, stated};
+use spmv_results::row::joined::joined;
+use spmv_results::row::{Row, RowKey};
+use spmv_results::statistics::estimate::is_enough;
+
+/// How long the further processes may take, as a share of the time of those before.
+const MOST_FURTHER: f64 = 0.5;
+
+/// The groups of a matrix that the processes have measured.
+struct Several<'w> {
+    work: &'w Work<'w>,
+    /// The cells of the run.
+    cells: Vec<RowKey>,
+    planned: Option<u32>,
+    /// Those of the process that measured most, whose facts count.
+    groups: Vec<Group>,
+    /// The rows of all processes, in the order in which they ran.
+    rows: Vec<Row>,
+    /// The number of processes that have begun.
+    number: usize,
+}
+
+/// Measures a matrix with these processes, and with further ones in the place of the last.
+pub(super) fn measure(
+    processes: &mut [Supervisor],
+    work: &Work,
+    emit: &mut dyn FnMut(Event),
+) -> Result<Finish> {
+    let (last, others) = processes.split_last_mut().expect("there is a process");
+    let further = if others.is_empty() { 0 } else { last.record.settings.further_processes };
+    let (begun, mut several) = (Instant::now(), Several::new(last, work));
+    for process in others {
+        let finish = several.run(process, None, &mut |event| {
+            if !matches!(event, Event::Row(..)) {
+                emit(event);
+            }
+        })?;
+        if finish != Finish::Done {
+            return Ok(finish);
+        }
+    }
+    let mut finish = several.run(last, None, emit)?;
+    let limit = begun.elapsed().mul_f64(1.0 + MOST_FURTHER);
+    for number in 0..further {
+        let open = several.open();
+        if finish != Finish::Done || open.is_empty() || begun.elapsed() > limit {
+            break;
+        }
+        last.begin_further(number);
+        finish = several.run(last, Some(&open), &mut |event| {
+            if matches!(event, Event::Step(_) | Event::Samples { .. }) {
+                emit(event);
+            }
+        })?;
+    }
+    several.joined().into_iter().for_each(|group| emit(Event::Group(Box::new(group))));
+    Ok(finish)
+}
+
+impl<'w> Several<'w> {
+    fn new(process: &Supervisor, work: &'w Work<'w>) -> Self {
+        let record = &process.record;
+        let (cells, planned) = (record.cells.clone(), record.settings.planned);
+        Self { work, cells, planned, groups: Vec::new(), rows: Vec::new(), number: 0 }
+    }
+
+    /// Lets a process measure these cells, or all, and keeps its groups. Passes on its other events.
+    fn run(
+        &mut self,
+        process: &mut Supervisor,
+        only: Option<&[RowKey]>,
+        emit: &mut dyn FnMut(Event),
+    ) -> Result<Finish> {
+        let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_ok()).cloned().collect();
+        let duelists = self.duelists(|_| true);
+        let share = Share { bad: &bad, only, duelists: &duelists };
+        self.number += 1;
+        let mut groups = Vec::new();
+        let finish = process.run(self.work, share, &mut |event| match event {
+            Event::Group(group) => groups.push(*group),
+            Event::Partial(mut group) => {
+                self.join(&mut group);
+                emit(Event::Partial(group));
+            }
+            Event::Samples { cell, samples, .. } => {
+                emit(Event::Samples { cell, process: self.number, samples });
+            }
+            event => emit(event),
+        })?;
+        for row in groups.iter().flat_map(|group| &group.rows) {
+            let is_known = |it: &Row| !it.is_ok() && it.cell() == row.cell();
+            if !self.rows.iter().any(is_known) {
+                self.rows.push(row.clone());
+            }
+        }
+        if only.is_none() {
+            self.groups = groups;
+        }
+        Ok(finish)
+    }
+
+    fn joined(&self) -> Vec<Group> {
+        let mut groups = self.groups.clone();
+        groups.iter_mut().for_each(|group| self.join(group));
+        groups
+    }
+
+    /// Makes each row of a group one with those of all processes. One that is bad stays so.
+    fn join(&self, group: &mut Group) {
+        for row in &mut group.rows {
+            let same: Vec<_> = self.rows.iter().filter(|it| it.cell() == row.cell()).collect();
+            if let Some(bad) = same.iter().find(|it| !it.is_ok()) {
+                *row = (*bad).clone();
+            } else if !same.is_empty() {
+                *row = joined(&same);
+            }
+        }
+        conclude(group, &self.cells, self.work.existing);
+    }
+
+    /// Returns the methods of the CPU that the closing sentences name of groups of this kind.
+    fn duelists(&self, is_meant: impl Fn(&Group) -> bool) -> Vec<RowKey> {
+        let groups = self.joined();
+        let on_host = groups.iter().filter(|group| group.device == Device::Cpu && is_meant(group));
+        let of = |group: &Group| -> Vec<RowKey> {
+            let places = named(&group.rows, self.planned).into_iter();
+            places.filter_map(|place| group.rows[place].cell()).collect()
+        };
+        on_host.flat_map(of).collect()
+    }
+
+    /// Returns the methods that a further process measures.
+    fn open(&self) -> Vec<RowKey> {
+        let stated = |group: &Group| stated(&group.rows, self.planned);
+        self.duelists(|group| stated(group).is_some_and(|ratio| !is_enough(&ratio)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spmv_matrix::source::Source;
+    use spmv_results::row::{Processes, Status};
+
+    fn row(method: &str, ms: f64) -> Row {
+        let (status, setup_ms) = (Some(Status::Ok), Some(9.0));
+        let (method_name, precision) = (Some(method.into()), Some(Default::default()));
+        let row = Row {
+            method_name,
+            precision,
+            device: Some(Device::Cpu),
+            status,
+            setup_ms,
+            ..Row::default()
+        };
+        Row { process_ms: Some(Processes::of(ms)), ..row.with_median(ms, (ms, ms)) }
+    }
+
+    /// The processes measured a, b and c; those that took 5 ms failed. Only while it is open whether a or b is faster,
+    /// both are measured again.
+    #[test]
+    fn the_rows_of_processes_become_one_and_name_what_is_open() {
+        let source = Source::parse("gen:dense,rows=2,cols=2".as_ref()).unwrap();
+        let work = Work { source: &source, bytes: 0, existing: &[] };
+        let equal =
+            [[1.0, 1.1, 2.0], [1.1, 1.0, 2.1], [1.0, 1.0, 2.0], [1.0, 1.1, 2.0], [1.1, 1.0, 2.0]];
+        let differ = equal.map(|[_, b, c]| [0.5 * b, b, c]);
+        let fails = equal.map(|[a, b, _]| [a, if b == 1.1 { 5.0 } else { b }, b]);
+        for (times, open, ok) in [
+            (equal, &["a", "b"][..], [true, true, true]),
+            (differ, &[], [true, true, true]),
+            (fails, &["a", "c"], [true, false, true]),
+        ] {
+            let rows = |process: [f64; 3]| -> Vec<Row> {
+                let rows = ["a", "b", "c"].into_iter().zip(process).map(|(name, ms)| row(name, ms));
+                let failed = |row: &Row| row.median_ms == Some(5.0);
+                let ended = |row: Row| Row { status: Some(Status::Failed), ..row };
+                rows.map(|row| if failed(&row) { ended(row) } else { row }).collect()
+            };
+            let last = Group { device: Device::Cpu, ..Group::of(rows(times[4])) };
+            let rows: Vec<_> = times.into_iter().flat_map(rows).collect();
+            let several = Several {
+                work: &work,
+                cells: vec![],
+                planned: None,
+                groups: vec![last],
+                rows,
+                number: 5,
+            };
+            let names: Vec<_> = several.open().into_iter().map(|cell| cell.method).collect();
+            assert_eq!(names, open);
+            let joined = several.joined().remove(0).rows;
+            assert_eq!(joined.iter().map(Row::is_ok).collect::<Vec<_>>(), ok);
+            assert_eq!(joined[0].process_ms.as_ref().map(|all| all.0.len()), Some(5));
+        }
+    }
+}
