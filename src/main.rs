@@ -58,6 +58,7 @@ fn main() -> ExitCode {
     match result.and_then(|verdict| Ok(env.stdout.flush().map(|()| verdict)?)) {
         Ok(CommandStatus::Ok) => ExitCode::SUCCESS,
         Ok(CommandStatus::Bad) => ExitCode::from(1),
+        Ok(CommandStatus::Undecided) => ExitCode::from(3),
         Err(error) => report(&error),
     }
 }

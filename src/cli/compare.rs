@@ -11,7 +11,7 @@ use super::report::GinkgoArgs;
 use super::{CommandStatus, Env};
 use spmv_results::files::read::{self, RecordedRow};
 use spmv_results::files::run_record::{record_beside, record_of};
-use spmv_results::report::compare::{Compared, Comparison, of_runs, relative};
+use spmv_results::report::compare::{Compared, Comparison, End, Judged, of_runs, relative};
 use spmv_results::report::identity::name_matrices;
 use spmv_results::report::names::join;
 use spmv_results::report::select::{Select, check_met};
@@ -32,10 +32,12 @@ pub struct CompareArgs {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub methods: Vec<Select>,
     /// Exit with status 1 if a row that is ok in A is not ok in B, or if the mean of a method or of all methods
-    /// is slower in B by more than this, with its entire 95 % confidence interval
+    /// is slower in B by more than this, with its entire 95 % confidence interval; with status 3 if the interval of
+    /// one contains this limit, so that nothing is decided
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_above: Option<f64>,
-    /// Exit with status 1 if a row of a single matrix is slower in B by more than this, with its entire interval
+    /// Exit with status 1 if a row of a single matrix is slower in B by more than this, with its entire interval,
+    /// and with status 3 if the interval contains this limit
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_pair_above: Option<f64>,
     /// Compare times relative to those of a method in the same run: the machine's drift between the runs cancels
@@ -87,11 +89,13 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     check_records(&files.iter().flatten().collect::<Vec<_>>(), env)?;
     let lines = files.iter().flatten().flat_map(|file| &file.lines);
     check_met(args.relative_to.as_slice(), lines).context("--relative-to")?;
+    let [runs_a, runs_b] = files.each_ref().map(Vec::len);
+    let of = if runs_a == runs_b { Comparison::of_turns } else { Comparison::of };
     let [mut a, mut b] = files.map(|files| one(files, args.relative_to.as_ref()));
     choose(&args.methods, [&mut a, &mut b])?;
     let names = sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));
     let [a, b] = [(&names[0], &a), (&names[1], &b)].map(|(name, lines)| Compared { name, lines });
-    let mut comparison = Comparison::of(a, b)?;
+    let mut comparison = of(a, b)?;
     comparison.by_values = args.by_values;
     let width = env.width.filter(|_| args.output.output.is_none());
     let text = match format {
@@ -103,8 +107,9 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     if let Some(to) = &args.relative_to {
         writeln!(env.stderr, "times are relative to {to} in the same run")?;
     }
-    let is_worse = fails(args, &comparison, env)?;
-    Ok(if is_worse { CommandStatus::Bad } else { CommandStatus::Ok })
+    let counted =
+        if runs_a.max(runs_b) > 1 { "runs of each side" } else { "processes in each run" };
+    judge(args, &comparison, counted, env)
 }
 
 /// A result file, and a note about it if there is one.
@@ -195,40 +200,67 @@ fn record(file: &Results, env: &mut Env) -> Result<Option<Value>> {
     Ok(Some(record))
 }
 
-/// Says on stderr what in B is worse than the limits allow, or how much worse it may be within the intervals. Returns
-/// whether anything is. Without a limit nothing is.
-fn fails(args: &CompareArgs, comparison: &Comparison, env: &mut Env) -> Result<bool> {
+/// Says on stderr what in B is worse than the limits allow or may be, or how much worse it may be within the intervals.
+/// Without a limit everything is allowed. What more of decides is `counted`.
+fn judge(
+    args: &CompareArgs,
+    comparison: &Comparison,
+    counted: &str,
+    env: &mut Env,
+) -> Result<CommandStatus> {
     if args.fail_above.or(args.fail_pair_above).is_none() {
-        return Ok(false);
+        return Ok(CommandStatus::Ok);
     }
     let err = &mut env.stderr;
     let lost = comparison.lost().len();
     if lost > 0 {
         writeln!(err, "{lost} rows are ok in A but not in B")?;
     }
-    let mut slower = Vec::new();
-    if let Some(percent) = args.fail_above {
-        let unjudged = comparison.unjudged();
-        if !unjudged.is_empty() {
-            let why =
-                "rows of fewer than six samples have no interval; measure with --rounds 6 or more";
-            writeln!(err, "warning: not judged: {} ({why})", unjudged.join(", "))?;
+    let judged = comparison.judged(args.fail_above, args.fail_pair_above);
+    for it in &judged {
+        let (percent, shown) = (it.percent, in_words(it));
+        match it.end() {
+            End::Passed => (),
+            End::Failed => writeln!(err, "slower by more than {percent} %: {shown}")?,
+            End::Undecided => {
+                let needed = needed(it, counted);
+                writeln!(
+                    err,
+                    "not decided whether slower by more than {percent} %: {shown}; {needed}"
+                )?;
+            }
         }
-        slower.extend(comparison.slower_by(percent).map(|slow| (percent, slow)));
     }
-    if let Some(percent) = args.fail_pair_above {
-        slower.extend(comparison.pairs_slower_by(percent).map(|slow| (percent, slow)));
+    let any = |end| judged.iter().any(|it| it.end() == end);
+    if lost > 0 || any(End::Failed) {
+        return Ok(CommandStatus::Bad);
     }
-    for (percent, (label, ratio, (low, high))) in &slower {
-        let ratio = format!("{ratio:.3} ({low:.3} to {high:.3})");
-        writeln!(err, "slower by more than {percent} %: {label}: {ratio}")?;
+    if any(End::Undecided) {
+        return Ok(CommandStatus::Undecided);
     }
-    let is_worse = lost > 0 || !slower.is_empty();
-    if let Some((label, most)) = comparison.most_possible().filter(|_| !is_worse) {
+    let ends = judged.iter().filter_map(|it| Some((&it.label, it.ratio.interval()?.1)));
+    if let Some((label, most)) = ends.max_by(|a, b| a.1.total_cmp(&b.1)) {
         writeln!(
             err,
             "passed; within its interval {label} may be {most:.2} times as long as in A"
         )?;
     }
-    Ok(is_worse)
+    Ok(CommandStatus::Ok)
+}
+
+fn in_words(Judged { label, ratio, .. }: &Judged) -> String {
+    let interval = ratio.interval().map(|(low, high)| format!(" ({low:.3} to {high:.3})"));
+    format!("{label}: {:.3}{}", ratio.value, interval.unwrap_or_default())
+}
+
+/// Returns what would decide.
+fn needed(judged: &Judged, counted: &str) -> String {
+    match (judged.ratio.half, judged.needed()) {
+        (None, _) => {
+            "rows of fewer than six samples have no interval: measure with --rounds 6 or more"
+                .into()
+        }
+        (_, None) => "it is too close to the limit, and no number of runs decides".into(),
+        (_, Some(needed)) => format!("if that stays so, {needed} {counted} decide"),
+    }
 }

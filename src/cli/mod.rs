@@ -47,6 +47,8 @@ pub enum CommandStatus {
     Ok,
     /// A result is wrong, missing or slower than allowed: exit status 1.
     Bad,
+    /// The measurements do not decide whether a result is slower than allowed: exit status 3.
+    Undecided,
 }
 
 /// Returns whether a command line starts a worker, the child process that measures.

@@ -147,6 +147,7 @@ fn run_in(
     let (status, message) = match cli::run(args, &mut env) {
         Ok(CommandStatus::Ok) => (0, String::new()),
         Ok(CommandStatus::Bad) => (1, String::new()),
+        Ok(CommandStatus::Undecided) => (3, String::new()),
         Err(error) => (2, format!("spmv-bench: {error:#}\n")),
     };
     let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap());

@@ -23,10 +23,21 @@ impl Timing {
         is_same_run.then(pairs).flatten().unwrap_or_else(|| self.of_other_run_over(other))
     }
 
+    /// Returns how many times as long this takes as the other one, which another run measured.
     pub fn of_other_run_over(&self, other: &Self) -> Estimate {
-        let [one, other] =
-            [self, other].map(|it| Estimate { value: it.ms, half: it.half, processes: 1 });
-        one.over(other)
+        let of = |it: &Self| Estimate {
+            value: it.ms,
+            half: it.half,
+            processes: it.processes.len().max(1),
+        };
+        of(self).over(of(other))
+    }
+
+    /// Returns the ratios of both in each process; none unless both have as many, and several.
+    pub fn each_over(&self, other: &Self) -> Vec<f64> {
+        let is_paired = self.processes.len() == other.processes.len() && self.processes.len() > 1;
+        let pairs = self.processes.iter().zip(&other.processes).filter(|_| is_paired);
+        pairs.map(|(one, other)| one / other).collect()
     }
 }
 
@@ -39,6 +50,18 @@ pub fn fastest<T>(items: &[T], time: impl Fn(&T) -> &Timing) -> Option<&T> {
 }
 
 impl Row {
+    /// Returns the row with times relative to that of another row of its run, whose drift cancels.
+    pub fn relative_to(self, reference: &Timing) -> Self {
+        let Some(time) = self.timing(None) else { return self };
+        let over = time.over(reference);
+        let each = time.processes.iter().zip(&reference.processes).map(|(ms, of)| ms / of);
+        let [ci95_low_ms, ci95_high_ms] =
+            over.interval().map_or([None; 2], |(a, b)| [Some(a), Some(b)]);
+        let ms = Some(over.value);
+        let process_ms = (over.processes > 1).then(|| Processes(each.collect()));
+        Self { median_ms: ms, avg_spmv_ms: ms, ci95_low_ms, ci95_high_ms, process_ms, ..self }
+    }
+
     /// Returns the time of a product, or of so many `planned` ones with what is done once, if it is known.
     pub fn timing(&self, planned: Option<u32>) -> Option<Timing> {
         let ms = planned.map_or(self.typical_ms(), |products| self.total_ms(products))?;
@@ -111,7 +134,7 @@ mod tests {
         let independent = Some(2f64.sqrt() * 0.1f64.asinh());
         for (other, planned, half, processes) in [
             (&b, None, Some(0.0), 3),
-            (&other_run, None, independent, 1),
+            (&other_run, None, independent, 3),
             (&old, None, independent, 1),
             (&once, None, None, 1),
             (&b, Some(3), Some(0.0), 3),

@@ -5,7 +5,7 @@
 //! machine. Therefore their logarithms are averaged, and the interval is that of Student's t. Each method is judged by
 //! its own spread alone: a common spread would make the intervals of noisy methods too narrow.
 
-use super::interval::{Interval, OUTSIDE, student};
+use super::interval::{Interval, NORMAL, OUTSIDE, student};
 use super::{Numbers, collected, mean, variance};
 
 /// A time, or how many times as long one thing takes as another.
@@ -14,7 +14,7 @@ pub struct Estimate {
     pub value: f64,
     /// Half the 95 % interval of the logarithm of the value; `None` if it is not known.
     pub half: Option<f64>,
-    /// The number of processes whose spread the interval is of; 1 if it follows from something else.
+    /// The number of processes, or of runs, whose spread the interval is of; 1 if it is that of the samples of one.
     pub processes: usize,
 }
 
@@ -40,23 +40,25 @@ impl Estimate {
     /// Returns how many times as long this takes as something that was measured independently of it.
     pub fn over(self, other: Self) -> Self {
         let half = self.half.zip(other.half).map(|(one, other)| one.hypot(other));
-        Self { value: self.value / other.value, half, processes: 1 }
+        let processes = self.processes.min(other.processes);
+        Self { value: self.value / other.value, half, processes }
     }
 
     pub fn interval(&self) -> Option<Interval> {
-        self.interval_with(OUTSIDE)
+        let factor = self.half?.exp();
+        Some((self.value / factor, self.value * factor))
     }
 
-    /// Returns the interval that leaves out so large a share at each end; it is known from processes only, unless that
-    /// of 95 % is asked for.
-    fn interval_with(&self, outside: f64) -> Option<Interval> {
-        let wider = match self.processes {
-            _ if outside == OUTSIDE => 1.0,
-            0 | 1 => return None,
-            many => student(many - 1, outside) / student(many - 1, OUTSIDE),
+    /// Returns the number of processes from which on the interval excludes a number, if the value and the spread stay
+    /// as they are; `None` for more than a thousand.
+    pub fn processes_to_exclude(&self, number: f64) -> Option<usize> {
+        let distance = (self.value / number).ln().abs();
+        let deviation = match self.processes {
+            1 => self.half? / NORMAL,
+            many => self.half? * (many as f64).sqrt() / student(many - 1, OUTSIDE),
         };
-        let factor = (wider * self.half?).exp();
-        Some((self.value / factor, self.value * factor))
+        let half = |many: usize| student(many - 1, OUTSIDE) * deviation / (many as f64).sqrt();
+        (2..=1000).find(|many| half(*many) < distance)
     }
 
     /// Returns half the width of the interval, 0 if it is not known.
@@ -64,14 +66,10 @@ impl Estimate {
         self.value * self.half.unwrap_or(0.0).sinh()
     }
 
-    /// Whether the interval of a ratio shows which of two is the faster one; `None` if it is not known.
+    /// Whether the interval of a ratio shows which of the two is faster; `None` if it is not known.
     pub fn is_apart(&self) -> Option<bool> {
-        self.interval().map(is_apart)
+        self.interval().map(|(low, high)| low > 1.0 || high < 1.0)
     }
-}
-
-fn is_apart((low, high): Interval) -> bool {
-    low > 1.0 || high < 1.0
 }
 
 /// The number of processes after which a run first asks whether they are [enough](is_enough), and the largest number.
@@ -87,7 +85,9 @@ const ALIKE: f64 = 0.02;
 /// because a narrow one may be so by chance.
 pub fn is_enough(ratio: &Estimate) -> bool {
     let [first, last] = PROCESSES;
-    let surely_differ = ratio.interval_with(LOOK_OUTSIDE).is_some_and(is_apart);
+    let freedom = ratio.processes.max(2) - 1;
+    let wider = student(freedom, LOOK_OUTSIDE) / student(freedom, OUTSIDE);
+    let surely_differ = ratio.half.is_some_and(|half| wider * half < ratio.value.ln().abs());
     let are_alike = ratio.half.is_some_and(|half| half < ALIKE) && ratio.is_apart() == Some(false);
     ratio.processes >= last || ratio.processes >= first && (surely_differ || are_alike)
 }

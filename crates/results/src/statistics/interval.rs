@@ -8,6 +8,8 @@ use super::{Numbers, collected, sorted};
 
 /// The share of the numbers outside each end of an interval.
 pub const OUTSIDE: f64 = 0.025;
+/// Half the interval of a normal number, in standard deviations.
+pub const NORMAL: f64 = 1.96;
 /// How often the numbers of a mean are drawn.
 const DRAWS: usize = 1000;
 
@@ -35,6 +37,11 @@ pub fn student(freedom: usize, outside: f64) -> f64 {
 /// Returns the source of the numbers that data are drawn or varied by: the same for the same data, and so the interval.
 pub fn random() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(1)
+}
+
+/// Returns a nearly normal number with a variance of one: a sum of twelve uniform ones.
+pub fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
 
 /// Returns how many of some numbers may lie outside each end of their interval.

@@ -3,13 +3,12 @@
 //! Every time is varied at random within its own uncertainty, many times, and the number is computed anew each time.
 //! The interval contains 95 % of these numbers.
 
-use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::measure;
 use crate::files::read::RecordedRow;
 use crate::papers::claim::{Claim, Quantity};
-use crate::statistics::interval::{Interval, ends, outside, random};
+use crate::statistics::interval::{Interval, ends, normal, outside, random};
 use crate::statistics::{median, sorted};
 use spmv_matrix::device::Device;
 
@@ -69,7 +68,6 @@ fn vary(varied: &mut RecordedRow, line: &RecordedRow, random: &mut Xoshiro256Plu
     }
     let own = line.row.uncertainty().map_or(0.0, |percent| percent / 100.0);
     let deviation = own.max(between_runs(line.row.device)) / 1.96;
-    // A sum of twelve uniform numbers is nearly normal, with a variance of one.
-    let normal = (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0;
-    varied.row.median_ms = line.row.typical_ms().map(|ms| ms * (deviation * normal).exp());
+    let factor = (deviation * normal(random)).exp();
+    varied.row.median_ms = line.row.typical_ms().map(|ms| ms * factor);
 }

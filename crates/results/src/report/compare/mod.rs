@@ -1,5 +1,6 @@
 //! Compares two result files row by row: which rows became faster, slower, or wrong.
 
+mod gate;
 mod pair;
 mod printed;
 mod sides;
@@ -11,13 +12,14 @@ use std::collections::BTreeSet;
 use anyhow::{Error, Result};
 use serde::Serialize;
 
+pub use gate::{End, Judged};
 pub use pair::Compared;
 use pair::{Key, Pair, pairs};
 pub use sides::{of_runs, relative};
 
 use super::grouped;
-use super::matched::time;
 use crate::files::read::RecordedRow;
+use crate::statistics::estimate::Estimate;
 use crate::statistics::geometric_mean;
 
 #[derive(Clone, Debug)]
@@ -37,16 +39,24 @@ pub struct Comparison<'a> {
 /// The key of a row that is ok in one file, and its row in the other file, which is not ok.
 type Loss<'a> = (Key<'a>, Option<&'a RecordedRow>);
 
-/// What is slower, B/A, and its 95 % interval.
-type Slow = (String, f64, (f64, f64));
-
 impl<'a> Comparison<'a> {
-    /// Returns an error if the files were measured in different ways, or if no rows can be paired.
+    /// Compares runs that are independent of each other. Returns an error if the files were measured in different ways,
+    /// or if no rows can be paired.
     pub fn of(a: Compared<'a>, b: Compared<'a>) -> Result<Self> {
-        let pairs = pairs(&a, &b).map_err(Error::msg)?;
+        Self::with(a, b, false)
+    }
+
+    /// Compares the rows of several runs of each side, of which the first of A was followed by the first of B, and so
+    /// on: the machine's drift from one turn to the next cancels.
+    pub fn of_turns(a: Compared<'a>, b: Compared<'a>) -> Result<Self> {
+        Self::with(a, b, true)
+    }
+
+    fn with(a: Compared<'a>, b: Compared<'a>, in_turns: bool) -> Result<Self> {
+        let pairs = pairs(&a, &b, in_turns).map_err(Error::msg)?;
         let keys: BTreeSet<_> = pairs.iter().map(|pair| pair.key.without_matrix()).collect();
         let changed: Vec<_> =
-            pairs.iter().filter_map(|pair| Some((pair.key, pair.change?))).collect();
+            pairs.iter().filter_map(|pair| Some((pair.key, pair.change.clone()?))).collect();
         let overall = Mean::of(&changed);
         let methods = grouped(changed, |(key, _)| key.without_matrix()).into_iter();
         let mean =
@@ -69,39 +79,6 @@ impl<'a> Comparison<'a> {
         self.pairs.iter().filter_map(loss).collect()
     }
 
-    /// Returns the means whose whole interval is above a slow-down of B by `percent`.
-    pub fn slower_by(&self, percent: f64) -> impl Iterator<Item = Slow> {
-        let bound = 1.0 + percent / 100.0;
-        let slow = move |(label, mean): (&str, &Mean)| {
-            let interval = mean.interval.filter(|(low, _)| *low > bound)?;
-            Some((label.to_owned(), mean.ratio, interval))
-        };
-        self.means().filter_map(slow)
-    }
-
-    /// Returns the slower pairs whose whole interval is above a slow-down of B by `percent`, labelled by method and
-    /// matrix.
-    pub fn pairs_slower_by(&self, percent: f64) -> impl Iterator<Item = Slow> {
-        let bound = 1.0 + percent / 100.0;
-        self.pairs.iter().filter_map(move |pair| {
-            let change = pair.change.filter(|change| change.judgement == Judgement::Slower)?;
-            let (ratio, half) = (change.ratio, change.square?.sqrt());
-            let interval = (ratio * (-half).exp(), ratio * half.exp());
-            let label = || format!("{} on {}", pair.key.label(&self.keys), pair.key.matrix);
-            (interval.0 > bound).then(|| (label(), ratio, interval))
-        })
-    }
-
-    /// Returns the mean that may be the slowest within its interval, and the end of that.
-    pub fn most_possible(&self) -> Option<(&str, f64)> {
-        let ends = self.means().filter_map(|(label, mean)| Some((label, mean.interval?.1)));
-        ends.max_by(|a, b| a.1.total_cmp(&b.1))
-    }
-
-    pub fn unjudged(&self) -> Vec<&str> {
-        self.means().filter(|(_, mean)| mean.interval.is_none()).map(|(label, _)| label).collect()
-    }
-
     /// Returns how many of the pairs are faster, the same, slower, or not known to be either; `None` without pairs.
     pub fn counts(&self) -> Option<[usize; 4]> {
         Some(self.overall.as_ref()?.counts)
@@ -117,48 +94,54 @@ impl<'a> Comparison<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Judgement {
-    /// B's 95 % confidence interval lies below A's.
+    /// The 95 % interval of the ratio B/A lies below 1.
     Faster,
     Same,
-    /// B's 95 % confidence interval lies above A's.
+    /// It lies above 1.
     Slower,
     /// One of the rows has no interval, because its time has too few samples.
     Unknown,
 }
 
-#[derive(Clone, Copy, Debug)]
+impl Judgement {
+    fn of(ratio: &Estimate) -> Self {
+        match ratio.interval() {
+            None => Self::Unknown,
+            Some((_, high)) if high < 1.0 => Self::Faster,
+            Some((low, _)) if low > 1.0 => Self::Slower,
+            Some(_) => Self::Same,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
 struct Change {
     /// The median time per product of B divided by that of A; above 1, B is slower.
-    ratio: f64,
+    ratio: Estimate,
+    /// The ratios of the turns, if there are any.
+    turns: Vec<f64>,
     judgement: Judgement,
     values_repeat: Option<bool>,
-    /// The square of half the 95 % interval of ln(ratio).
-    square: Option<f64>,
 }
 
 impl Change {
     /// Returns the change, or `None` unless both rows are ok. Rows that are ok have times.
-    fn of(a: &RecordedRow, b: &RecordedRow) -> Option<Self> {
-        let judgement = match (a.row.interval_ms(), b.row.interval_ms()) {
-            (Some(a), Some(b)) if b.1 < a.0 => Judgement::Faster,
-            (Some(a), Some(b)) if b.0 > a.1 => Judgement::Slower,
-            (Some(_), Some(_)) => Judgement::Same,
-            _ => Judgement::Unknown,
-        };
-        let square = |line: &RecordedRow| Some((line.row.uncertainty()? / 100.0).powi(2));
-        let square = square(a).zip(square(b)).map(|(a, b)| a + b);
+    fn of(a: &RecordedRow, b: &RecordedRow, in_turns: bool) -> Option<Self> {
+        let timing = |line: &RecordedRow| line.row.timing(None).filter(|_| line.is_ok());
+        let (time_a, time_b) = (timing(a)?, timing(b)?);
+        let turns = if in_turns { time_b.each_over(&time_a) } else { Vec::new() };
+        let ratio = Estimate::of(&turns).unwrap_or_else(|| time_b.of_other_run_over(&time_a));
         let values_repeat = a.row.values_repeat().or(b.row.values_repeat());
-        Some(Self { ratio: time(b)? / time(a)?, judgement, values_repeat, square })
+        Some(Self { judgement: Judgement::of(&ratio), ratio, turns, values_repeat })
     }
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mean<'a> {
-    pub ratio: f64,
-    /// Its 95 % confidence interval: exp(ln ratio ± √Σh²/n), where h is half the 95 % interval of a row relative
-    /// to its median, and the sum is over both rows of all n pairs. It covers only the spread within each run,
-    /// not effects that make a whole run slower, such as drift of the machine. `None` if a row has no interval.
-    pub interval: Option<(f64, f64)>,
+    /// With turns, its interval is that of their means. Else it is exp(ln ratio ± √Σh²/n), where h is half the 95 %
+    /// interval of the logarithm of a ratio, and the sum is over the n pairs: it covers only the spread within each
+    /// run, not what makes a whole run slower, such as drift of the machine. It is unknown if that of a pair is.
+    pub ratio: Estimate,
     /// The numbers of pairs that are faster, the same, slower and unknown.
     counts: [usize; 4],
     /// The ratio of each pair, with whether the values of its matrix repeat.
@@ -170,21 +153,37 @@ pub struct Mean<'a> {
 
 impl<'a> Mean<'a> {
     fn of(changes: &[(Key<'a>, Change)]) -> Option<Self> {
-        let named = || changes.iter().map(|(key, change)| (key.matrix, change.ratio));
-        let changes = || changes.iter().map(|(_, change)| change);
-        let ratios: Vec<_> = changes().map(|change| (change.values_repeat, change.ratio)).collect();
-        let ratio = geometric_mean(ratios.iter().map(|(_, ratio)| *ratio))?;
-        let squares: Option<f64> = changes().map(|change| change.square).sum();
-        let factor = squares.map(|sum| (sum.sqrt() / ratios.len() as f64).exp());
+        let named = || changes.iter().map(|(key, change)| (key.matrix, change.ratio.value));
+        let changes: Vec<_> = changes.iter().map(|(_, change)| change).collect();
+        let ratios = changes.iter().map(|change| (change.values_repeat, change.ratio.value));
         let mut counts = [0; 4];
-        changes().for_each(|change| counts[change.judgement as usize] += 1);
+        changes.iter().for_each(|change| counts[change.judgement as usize] += 1);
         Some(Self {
-            ratio,
-            interval: factor.map(|factor| (ratio / factor, ratio * factor)),
+            ratio: of_turns(&changes).or_else(|| of_pairs(&changes))?,
             counts,
-            ratios,
+            ratios: ratios.collect(),
             lowest: named().min_by(|a, b| a.1.total_cmp(&b.1))?,
             highest: named().max_by(|a, b| a.1.total_cmp(&b.1))?,
         })
     }
+}
+
+/// Returns the mean over the turns of the means over pairs, which a turn that was slow in all of them does not make
+/// narrower; `None` unless all pairs have as many turns.
+fn of_turns(changes: &[&Change]) -> Option<Estimate> {
+    let turns = changes.first()?.turns.len();
+    let is_complete = changes.iter().all(|change| change.turns.len() == turns);
+    let mean = |turn: usize| geometric_mean(changes.iter().map(|change| change.turns[turn]));
+    let means: Vec<f64> = (0..turns).filter(|_| is_complete).filter_map(mean).collect();
+    Estimate::of(means)
+}
+
+fn of_pairs(changes: &[&Change]) -> Option<Estimate> {
+    let ratios = || changes.iter().map(|change| change.ratio);
+    let squares: Option<f64> = ratios().map(|ratio| Some(ratio.half?.powi(2))).sum();
+    Some(Estimate {
+        value: geometric_mean(ratios().map(|ratio| ratio.value))?,
+        half: squares.map(|sum| sum.sqrt() / changes.len() as f64),
+        processes: ratios().map(|ratio| ratio.processes).min()?,
+    })
 }

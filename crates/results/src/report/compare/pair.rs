@@ -81,7 +81,7 @@ pub(super) fn differences(a: &[Key], b: &[Key]) -> Vec<String> {
 }
 
 /// A row of A, a row of B, or both. If no method ran on the matrix in one of them, it is the row that gives the reason.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pair<'a> {
     pub key: Key<'a>,
     pub a: Option<&'a RecordedRow>,
@@ -90,7 +90,11 @@ pub(super) struct Pair<'a> {
 }
 
 /// Returns all pairs, also of a row without a counterpart, or why the files are not compared.
-pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'a>>, String> {
+pub(super) fn pairs<'a>(
+    a: &Compared<'a>,
+    b: &Compared<'a>,
+    in_turns: bool,
+) -> Result<Vec<Pair<'a>>, String> {
     let (in_a, in_b) = (Rows::of(a)?, Rows::of(b)?);
     let (a, b) = (a.name, b.name);
     let first = in_a.keys.first().zip(in_b.keys.first());
@@ -103,7 +107,7 @@ pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'
     let only_b = in_b.keys.iter().filter(|key| !in_a.measured.contains_key(key));
     let paired = |&key: &Key<'a>| {
         let (row_a, row_b) = (in_a.find(&key), in_b.find(&key));
-        let change = row_a.zip(row_b).and_then(|(a, b)| Change::of(a, b));
+        let change = row_a.zip(row_b).and_then(|(a, b)| Change::of(a, b, in_turns));
         Pair { key, a: row_a, b: row_b, change }
     };
     let pairs: Vec<Pair> = in_a.keys.iter().chain(only_b).map(paired).collect();

@@ -146,7 +146,7 @@ impl Comparison<'_> {
                 let means = kinds.means(&mean.ratios, Statistic::GeometricMean).into_iter();
                 means.map(|mean| mean.map(|ratio| Cell::Decimal(ratio, 3)))
             })
-            .column("95 % interval", |(_, mean)| mean.interval.map(range))
+            .column("95 % interval", |(_, mean)| mean.ratio.interval().map(range))
             .column("lowest", |(_, mean)| Cell::Decimal(mean.lowest.1, 3))
             .column("lowest on", |(_, mean)| mean.lowest.0)
             .column("highest", |(_, mean)| Cell::Decimal(mean.highest.1, 3))
@@ -163,12 +163,14 @@ impl Comparison<'_> {
     /// Returns the largest changes beyond the intervals, slower ones at the left, faster ones at the right.
     fn changes_table(&self) -> Table {
         let texts = |judgement: Judgement| -> Vec<String> {
-            let changes = self.pairs.iter().filter_map(|pair| Some((pair.key, pair.change?)));
+            let changes =
+                self.pairs.iter().filter_map(|pair| Some((pair.key, pair.change.as_ref()?)));
             let changes = changes.filter(|(_, change)| change.judgement == judgement);
+            let changes = changes.map(|(key, change)| (key, change.ratio.value));
             let mut changes: Vec<_> = changes.collect();
-            changes.sort_by(|(_, a), (_, b)| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
-            let text = |(key, change): &(Key, super::Change)| {
-                format!("{:.3} {} on {}", change.ratio, key.label(&self.keys), key.matrix)
+            changes.sort_by(|(_, a), (_, b)| b.ln().abs().total_cmp(&a.ln().abs()));
+            let text = |(key, ratio): &(Key, f64)| {
+                format!("{ratio:.3} {} on {}", key.label(&self.keys), key.matrix)
             };
             changes.iter().take(CHANGES).map(text).collect()
         };
@@ -181,8 +183,8 @@ impl Comparison<'_> {
     }
 
     pub fn to_csv(&self) -> String {
-        let records = self.pairs.iter().map(|&Pair { key, a, b, change }| {
-            let (Key { matrix, method, setting }, sides) = (key, [a, b]);
+        let records = self.pairs.iter().map(|Pair { key, a, b, change }| {
+            let (Key { matrix, method, setting }, sides) = (*key, [*a, *b]);
             let rows = sides.map(|line| line.map(|line| &line.row));
             (
                 (matrix, method, setting.precision, setting.device, setting.threads),
@@ -190,8 +192,8 @@ impl Comparison<'_> {
                 rows.map(|row| row.map(|row| &row.file)),
                 sides.map(status),
                 rows.map(|row| row?.typical_ms()),
-                change.map(|change| change.ratio),
-                change.map(|change| change.judgement),
+                change.as_ref().map(|change| change.ratio.value),
+                change.as_ref().map(|change| change.judgement),
                 rows.map(|row| row?.reason.text()),
             )
         });
@@ -205,12 +207,13 @@ fn range((low, high): (f64, f64)) -> String {
 }
 
 fn sentence(mean: &Mean) -> String {
-    let interval = mean.interval.map_or(String::new(), |ends| format!(" ({})", range(ends)));
+    let interval =
+        mean.ratio.interval().map_or(String::new(), |ends| format!(" ({})", range(ends)));
     let [faster, same, slower, unknown] = mean.counts;
     format!(
         "over all {} pairs B takes {:.3} times as long as A{interval}: {faster} faster, {same} the same, \
          {slower} slower, {unknown} unknown",
         mean.ratios.len(),
-        mean.ratio,
+        mean.ratio.value,
     )
 }

@@ -1,25 +1,28 @@
 //! Several runs as one side of a comparison: rows that measure the same become one, whose interval is that of the runs.
 //! Times may be relative to a method of the same run, which cancels what makes a whole run slower.
 
+use std::collections::BTreeMap;
+
 use super::pair::Key;
 use crate::files::read::RecordedRow;
 use crate::report::matched::time;
 use crate::report::select::Select;
 use crate::report::{grouped, least};
-use crate::row::Setting;
 use crate::row::joined::joined;
+use crate::row::{Processes, Row, Setting};
 
-/// Joins the rows of several runs. A row that is not ok in one of them stays so.
+/// Joins the rows of several runs, which take the place of processes. A row that is not ok in one of them stays so.
 pub fn of_runs(lines: &[RecordedRow]) -> Vec<RecordedRow> {
-    let groups = grouped(lines, |line| Key::of(line));
-    let one = |(_, rows): &(Key, Vec<&RecordedRow>)| match rows.iter().find(|line| !line.is_ok()) {
-        Some(bad) => (*bad).clone(),
-        None => {
-            let row = joined(&rows.iter().map(|line| &line.row).collect::<Vec<_>>());
-            RecordedRow { row, ..rows[0].clone() }
+    let one = |(_, rows): (Key, Vec<&RecordedRow>)| {
+        if let Some(bad) = rows.iter().find(|line| !line.is_ok()) {
+            return (*bad).clone();
         }
+        let times: Option<_> = rows.iter().map(|line| time(line)).collect();
+        let row = joined(&rows.iter().map(|line| &line.row).collect::<Vec<_>>());
+        let row = Row { process_ms: times.map(Processes), process_setup_ms: None, ..row };
+        RecordedRow { row, ..rows[0].clone() }
     };
-    groups.iter().map(one).collect()
+    grouped(lines, |line| Key::of(line)).into_iter().map(one).collect()
 }
 
 /// Divides the times of a run by those of a method on the same matrix with the same settings. Its own rows, which would
@@ -31,31 +34,23 @@ pub fn relative(lines: &mut Vec<RecordedRow>, to: &Select) {
         (matrix, precision, cache, order, transpose)
     };
     let of_method = lines.iter().filter(|line| to.meets(line));
-    let times = of_method.filter_map(|line| Some((line, (line.row.uncertainty(), time(line)?))));
-    let references = least(times.map(|(line, time)| (setting(line), time)));
+    let times = of_method.filter_map(|line| Some((setting(line), (line, time(line)?))));
+    let timing = |(line, _): (&RecordedRow, f64)| line.row.timing(None);
+    let references = least(times).into_iter().filter_map(|(key, line)| Some((key, timing(line)?)));
+    let references: BTreeMap<_, _> = references.collect();
     let is_compared = |line: &_| !to.meets(line) && references.contains_key(&setting(line));
     lines.retain(|line| !line.is_ok() || is_compared(line));
     for line in lines.iter_mut().filter(|line| line.is_ok()) {
-        let (its_half, reference) = references[&setting(line)];
-        let Some(ms) = time(line) else { continue };
-        let halves = line.row.uncertainty().zip(its_half);
-        set_time(line, ms / reference, halves.map(|(a, b)| a.hypot(b) / 100.0));
+        let reference = &references[&setting(line)];
+        line.row = std::mem::take(&mut line.row).relative_to(reference);
     }
-}
-
-/// Sets the median of a row and its interval, half of which is given relative to the median.
-fn set_time(line: &mut RecordedRow, ms: f64, half: Option<f64>) {
-    let row = &mut line.row;
-    (row.median_ms, row.avg_spmv_ms) = (Some(ms), Some(ms));
-    row.ci95_low_ms = half.map(|half| ms * (-half).exp());
-    row.ci95_high_ms = half.map(|half| ms * half.exp());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::row;
-    use crate::row::{Row, Status};
+    use crate::row::Status;
 
     fn line(method: &str, ms: f64) -> RecordedRow {
         RecordedRow::from(row("a.mtx", method, ms).with_median(ms, (0.99 * ms, 1.01 * ms)))
@@ -70,13 +65,26 @@ mod tests {
         assert_eq!(joined[0].row.status, Some(Status::Wrong));
     }
 
-    /// The second run is twice as slow as the first in all methods.
+    /// The second run is twice as slow as the first in all methods, and so is the second process of each.
     #[test]
     fn relative_times_do_not_drift() {
+        let line = |method: &str, ms: f64| {
+            let mut line = line(method, ms);
+            line.row.process_ms = Some(Processes(vec![ms, 2.0 * ms, 1.01 * ms]));
+            line
+        };
         let mut runs = [1.0, 2.0].map(|slow| vec![line("merge", 3.0 * slow), line("ref", slow)]);
         let to = "ref".parse().unwrap();
         runs.iter_mut().for_each(|run| relative(run, &to));
-        let times = runs.map(|run| run[0].row.median_ms.unwrap());
-        assert_eq!(times, [3.0, 3.0]);
+        for row in runs.map(|mut run| run.remove(0).row) {
+            assert!(
+                (row.median_ms.unwrap() - 3.0).abs() < 1e-12 && row.uncertainty().unwrap() < 1e-9
+            );
+            assert_eq!(row.process_ms, Some(Processes(vec![3.0; 3])));
+        }
+        let mut run = vec![self::line("merge", 3.0), self::line("ref", 1.0)];
+        relative(&mut run, &to);
+        let half = run[0].row.uncertainty().unwrap();
+        assert!((half - 2f64.sqrt()).abs() < 1e-3, "two independent halves of 1 %: {half}");
     }
 }

@@ -1,8 +1,7 @@
-use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::statistics::interval::random;
+use crate::statistics::interval::{normal, random};
 use crate::statistics::percentage;
 
 /// The standard deviation of ln 2, ln 4 and ln 8 is ln 2: half the interval is 4.303 ln 2 / √3.
@@ -34,8 +33,7 @@ const DRIFT: f64 = 0.3;
 
 impl Machine {
     fn normal(&mut self) -> f64 {
-        let [radius, angle] = [(); 2].map(|()| self.random.random::<f64>());
-        (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+        normal(&mut self.random)
     }
 
     /// Returns an error with a variance of 1: normal, or of Student's t with three degrees of freedom.
