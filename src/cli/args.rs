@@ -82,10 +82,10 @@ pub enum Command {
     ///
     /// Pairs the rows of A and B by matrix, method, precision, device, threads and transpose. B is faster or
     /// slower than A if the 95 % confidence interval of the ratio of the two times does not contain 1; otherwise
-    /// the two are the same. Files with different cache states (hot or cold), orders or matrices are refused. If both files
-    /// have a FILE.run.json, different alpha, beta or expansion of symmetric matrices are refused too, and other
-    /// differences in the settings, or different machines, cause a warning. The intervals of one run of each side
-    /// do not describe the drift between the two; those of as many runs of A as of B, measured in turns, do.
+    /// the two are the same. Files with different cache states (hot or cold), orders or matrices are refused. If
+    /// both files have a FILE.run.json, different alpha, beta or expansion of symmetric matrices are refused too,
+    /// and other differences in the settings, or different machines, cause a warning. The intervals of one run of
+    /// each side do not describe the drift between the two; those of as many runs of A as of B, in turns, do.
     ///
     /// Exit status: 0 if the files were compared, 1 if B is worse than --fail-above allows, 2 if they could
     /// not be compared, 3 if the intervals are too wide to say whether B is worse.

@@ -154,6 +154,7 @@ fn csv_of_a_corpus() {
          seq           1.00              1.00    1.00       1.00   2 of 2     1.00 to 1.00
         ─────────────────────────────────────────────────────────────────────────────────────────────────────
         Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge, seq; least and greatest are over it.
+        × merge is over one method that is the same everywhere, so that tables can be compared; × best baseline is over the best choice on each matrix, which nobody knows before; the answer is over the baseline that comes closest if one is used for all.
         Use seq: it is the fastest on 2 of 2 matrices, on 2 of them not distinguishable from another. In the geometric mean it is 1.00 times (95 % interval 1.00 to 1.00) as fast as csr-rows, the baseline that comes closest; on single matrices 1.00 to 1.00 times. csr-rows is about as fast: in the geometric mean it takes 1.00 times (95 % interval 1.00 to 1.00) its time.
     "#]].assert_eq(summary);
 }

@@ -111,6 +111,7 @@ fn the_main_tables_are_printed() {
 
         Speed-up over the best baseline on each matrix
         Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge; least and greatest are over it.
+        × merge is over one method that is the same everywhere, so that tables can be compared; × best baseline is over the best choice on each matrix, which nobody knows before; the answer is over the baseline that comes closest if one is used for all.
         ─────────────────────────────────────────────────────────────────────────────────────────────────────
          method     × merge   × best baseline   least   greatest   matrices   × best baseline, 95 % interval
         ═════════════════════════════════════════════════════════════════════════════════════════════════════

@@ -65,8 +65,18 @@ pub fn fastest_by<'a, K: Ord>(
 
 /// Returns the speed-ups of `of` over `over`, time of `over` / time of `of`, where both have one, sorted by matrix.
 pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Numbers<'a> {
-    let ratio = |(key, &(line, ms))| Some((line, over.get(key)?.1 / ms));
+    let ratio =
+        |(key, &line): (_, &(&'a RecordedRow, f64))| Some((line.0, speed(line, *over.get(key)?)));
     of.iter().filter_map(ratio).collect()
+}
+
+/// Returns how many times as long the other row takes, in the processes that measured both if there are such.
+fn speed((line, ms): (&RecordedRow, f64), (other, other_ms): (&RecordedRow, f64)) -> f64 {
+    let in_processes = || {
+        line.row.process_ms.as_ref()?;
+        Some(other.row.timing(None)?.over(&line.row.timing(None)?).value)
+    };
+    in_processes().unwrap_or(other_ms / ms)
 }
 
 pub fn selected<'a>(lines: &[&'a RecordedRow], select: &Select) -> Fastest<'a> {
@@ -87,11 +97,12 @@ pub fn speeds_with_setup<'a>(
     products: f64,
 ) -> Numbers<'a> {
     let whole = |line: &RecordedRow| Some(line.row.once_ms()? + products * time(line)?);
-    let [of, over] = [of, over].map(|select| {
+    let [of, over]: [Fastest; 2] = [of, over].map(|select| {
         let lines = lines.iter().copied().filter(|line| select.meets(line));
         least(lines.filter_map(|line| Some((key(line), (line, whole(line)?)))))
     });
-    ratios(&of, &over)
+    let speed = |(key, &(line, ms))| Some((line, over.get(key)?.1 / ms));
+    of.iter().filter_map(speed).collect()
 }
 
 /// Returns a number of each row that is correct and timed and has it, in the order of the rows.

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::means::Kinds;
+use super::means::{Kinds, between};
 use super::{least, matched};
 use crate::files::read::RecordedRow;
 use crate::row::baseline::{BASELINES, Baseline};
 use crate::row::{Row, Timing};
 use crate::statistics::Statistic;
+use crate::statistics::interval::{Interval, mean_interval};
 use crate::table::{Columns, Table};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,6 +58,8 @@ pub struct Standing<'a> {
     matrices: usize,
     over_reference: Vec<(Option<bool>, f64)>,
     over_best: Vec<(Option<bool>, f64)>,
+    /// The interval of the last of them.
+    interval: Option<Interval>,
 }
 
 impl<'a> Standings<'a> {
@@ -75,11 +78,13 @@ impl<'a> Standings<'a> {
         let mut methods = BTreeMap::<&str, Standing>::new();
         for Time { matrix, method, time, values_repeat, .. } in times {
             let standing = methods.entry(method).or_default();
-            let speed = |(_, baseline): &(&Time, f64)| (*values_repeat, baseline / time.ms);
+            let over = |(baseline, _): &(&Time, f64)| baseline.time.over(time);
+            let speed = |baseline: &_| (*values_repeat, over(baseline).value);
             standing.method = method;
             standing.matrices += 1;
             standing.over_reference.extend(of_reference.get(matrix).map(speed));
             standing.over_best.extend(of_best.get(matrix).map(speed));
+            standing.interval = of_best.get(matrix).and_then(|best| over(best).interval());
         }
         let mut methods: Vec<_> = methods.into_values().collect();
         methods.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
@@ -96,7 +101,12 @@ impl<'a> Standings<'a> {
     pub fn table(&self) -> Table {
         let table = Table::of(&self.methods).column("method", |standing| standing.method);
         let table = self.columns(table, |standing| standing);
-        table.interval("× best baseline, 95 % interval", |standing| &standing.over_best).build()
+        let interval = |standing: &Standing| match self.matrices {
+            1 => standing.interval,
+            _ => mean_interval(standing.over_best.iter().map(|number| number.1)),
+        };
+        let heading = "× best baseline, 95 % interval";
+        table.column(heading, |standing| interval(standing).map(between)).build()
     }
 
     /// Adds the speed-ups of an item's method: geometric means, extremes, and the number of matrices with a time.
@@ -125,7 +135,20 @@ impl<'a> Standings<'a> {
             "Methods without a time on some of the matrices come last: their means are over fewer matrices than those \
              of the others and cannot be compared with them.".into()
         });
-        std::iter::once(self.meaning()).chain(partial).collect()
+        [self.meaning(), self.why()].into_iter().chain(partial).collect()
+    }
+
+    /// Says why there are several speed-ups.
+    fn why(&self) -> String {
+        let answer = match self.matrices {
+            1 => "the fastest method without setup, which one would use otherwise",
+            _ => "the baseline that comes closest if one is used for all",
+        };
+        let reference = self.reference.unwrap_or("no baseline");
+        format!(
+            "× {reference} is over one method that is the same everywhere, so that tables can be compared; × best \
+             baseline is over the best choice on each matrix, which nobody knows before; the answer is over {answer}."
+        )
     }
 
     pub fn meaning(&self) -> String {
@@ -190,7 +213,7 @@ mod tests {
             "dia | 48.0 |  | 48.0 | 12.0 |  | 12.0 | 12.0 | 12.0 | 1 of 2 | ",
         ];
         assert_eq!(lines(&standings), expected);
-        assert_eq!(standings.notes().len(), 2);
+        assert_eq!(standings.notes().len(), 3);
         assert!(standings.notes()[0].contains("the fastest of merge, mkl-ie; "));
     }
 
