@@ -44,7 +44,7 @@ use spmv_matrix::system::System;
 use spmv_methods::method::{Choice, Method};
 use spmv_methods::vendor::mkl;
 use spmv_results::row::MatrixFacts;
-use spmv_results::settings::{Protocol, RunSettings, Settings, Values};
+use spmv_results::settings::{Pages, Protocol, RunSettings, Settings, Values};
 
 pub use spmv_matrix::{Csr, source::LoadError};
 pub use spmv_results::row::{Row, Status};
@@ -92,9 +92,9 @@ impl Measurement<'_> {
         run_settings(options).map(Self::of)
     }
 
-    fn of(run: RunSettings) -> Self {
+    fn of(mut run: RunSettings) -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        let run = RunSettings { quiet: true, ..run };
+        (run.quiet, run.settings.pages) = (true, Pages::System);
         Self { run, own: Vec::new(), name: "matrix in memory", interrupted: &NEVER }
     }
 }
@@ -116,6 +116,9 @@ impl Measurement<'_> {
 /// }
 /// # Ok::<(), anyhow::Error>(())
 /// ```
+///
+/// Arrays are in the pages that the program has, whatever the option `--pages` says. Where the system gives huge pages
+/// only on request, start the program with the variable of [`huge`](spmv_matrix::system::huge).
 ///
 /// The measurement runs on a thread of its own, so that the CPUs of the calling thread do not change. It is an error if
 /// a setting is not possible on this machine, if the measurement is interrupted, or if MKL is to be measured and

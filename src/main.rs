@@ -1,20 +1,25 @@
 //! The entry point: runs the command line, prints an error with its causes and returns the exit status.
 
 use std::borrow::Cow;
+use std::hint::black_box;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use nix::sys::prctl::set_thp_disable;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::{self, CommandStatus, Env, Interrupted, allocator};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::system::System;
+use spmv_matrix::system::huge;
 use spmv_matrix::system::processes::explained;
 use spmv_methods::library::float_state;
 use spmv_methods::vendor::mkl;
+use spmv_results::settings::Pages;
 use spmv_results::table::terminal::{self, Shown};
 
 #[global_allocator]
@@ -28,6 +33,24 @@ const ENDED_AT_ONCE: i32 = 130;
 /// the process and to its process group.
 const SAME_REQUEST: Duration = Duration::from_millis(300);
 
+/// Runs before any library does.
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static FIRST: extern "C" fn() = allocate_first;
+
+/// Makes the first allocation, at which the allocator of glibc finds out whether the system gives huge pages on
+/// request. Versions such as 2.36 read one byte too few for that, so what the stack has there decides. It must be zero.
+extern "C" fn allocate_first() {
+    clear_stack();
+    // SAFETY: the memory is not used.
+    unsafe { nix::libc::free(black_box(nix::libc::malloc(1))) };
+}
+
+#[inline(never)]
+extern "C" fn clear_stack() {
+    black_box([0u8; 1 << 13]);
+}
+
 fn main() -> ExitCode {
     let is_worker = cli::is_worker(std::env::args_os());
     if is_worker {
@@ -36,7 +59,10 @@ fn main() -> ExitCode {
     if let Some(changed) = float_state::restore().filter(|_| !is_worker) {
         eprintln!("a library of LD_PRELOAD has changed {changed}; this was undone");
     }
-    let system = System::detect();
+    let own_pages = cli::own_pages(std::env::args_os());
+    own_pages.into_iter().for_each(provide);
+    let huge_arrays = own_pages.and_then(|_| huge::are_given());
+    let system = System { huge_arrays, ..System::detect() };
     // SAFETY: no other thread has been started yet.
     unsafe { mkl::place_threads(&system.cpus) };
     let handled = handle_signals(is_worker);
@@ -60,6 +86,23 @@ fn main() -> ExitCode {
         Ok(CommandStatus::Bad) => ExitCode::from(1),
         Ok(CommandStatus::Undecided) => ExitCode::from(3),
         Err(error) => report(&error),
+    }
+}
+
+/// Gives the arrays of this process these pages. For huge ones the program starts again with another environment, if
+/// that is necessary and possible; the record of the run says which pages there are.
+fn provide(pages: Pages) {
+    match pages {
+        Pages::Huge => {
+            let Some(tunables) = huge::tunables() else { return };
+            let mut words = std::env::args_os();
+            let Ok(program) = std::env::current_exe() else { return };
+            let name = words.next().unwrap_or_default();
+            let _ =
+                Command::new(program).arg0(name).args(words).env(huge::VARIABLE, tunables).exec();
+        }
+        Pages::Small => _ = set_thp_disable(true),
+        Pages::System => (),
     }
 }
 

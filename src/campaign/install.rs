@@ -19,7 +19,7 @@ pub type Profiles = BTreeMap<Precision, Profile>;
 
 /// Returns the profiles that the methods need, from the cache, or measured and cached with a note on stderr.
 pub fn profiles(choices: &[Choice], run: &RunSettings, env: &mut Env) -> Result<Profiles> {
-    let (method, isa) = (oski_style::NAME, run.settings.isa);
+    let (method, isa, pages) = (oski_style::NAME, run.settings.isa, run.settings.pages);
     let is_needed = choices.iter().any(|choice| choice.method.name == method);
     let Some(cache) = env.profiles.clone().filter(|_| is_needed) else {
         return Ok(Profiles::new());
@@ -37,7 +37,7 @@ pub fn profiles(choices: &[Choice], run: &RunSettings, env: &mut Env) -> Result<
             }
             Ok(oski_style::measured(precision, isa, &|| env.clock.now()))
         };
-        let key = Key::of([FORMAT, &cpu, name, &format!("{isa:?}")]);
+        let key = Key::of([FORMAT, &cpu, name, &format!("{isa:?} {pages:?}")]);
         let bytes = cache.get_or(&key, || measured().map(|profile| profile.to_bytes()))?;
         profiles.insert(precision, Profile::from_bytes(&bytes).map_or_else(measured, Ok)?);
     }

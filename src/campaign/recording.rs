@@ -7,7 +7,9 @@ use anyhow::{Result, ensure};
 
 use crate::campaign::REVISION;
 use crate::campaign::env::Env;
+use spmv_matrix::device::Device;
 use spmv_matrix::system::groups::Throttling;
+use spmv_matrix::system::huge;
 use spmv_matrix::system::noise::Readings;
 use spmv_matrix::system::usage::CpuUsage;
 use spmv_matrix::system::waits::Source;
@@ -15,6 +17,7 @@ use spmv_methods::device::facts::Clocks;
 use spmv_results::files::run_record::write_record;
 use spmv_results::matrix::Group;
 use spmv_results::run::{ClockRange, Library, Others, RunRecord};
+use spmv_results::settings::Pages;
 
 /// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
 const STOLEN: f64 = 0.01;
@@ -23,6 +26,10 @@ const STOLEN: f64 = 0.01;
 pub const UNPINNED: &str = "warning: threads cannot be bound to CPUs here (sched_setaffinity or \
     sched_getaffinity fails, as in a sandbox), so the system may move them while they are timed: times vary more; \
     allow these system calls";
+
+/// The warning about arrays that are not in huge pages, before the reason.
+const SMALL_PAGES: &str = "warning: arrays are in small pages: products beyond the caches take 10 to 30 % longer, and \
+    methods that build their own arrays can be some per cent faster or slower for this reason alone";
 
 pub struct Recording {
     path: Option<PathBuf>,
@@ -53,13 +60,13 @@ impl Recording {
     }
 
     /// Sets the file to which the record is written. Without a file, prints a summary line on stderr. Prints a warning
-    /// if others use the GPU, and if the threads are not bound to CPUs.
+    /// if others use the GPU, if the threads are not bound to CPUs, and if there are no huge pages.
     pub fn begin(&mut self, path: Option<PathBuf>, stderr: &mut dyn Write) -> Result<()> {
         self.path = path;
         if self.quiet {
             return Ok(());
         }
-        let RunRecord { run_id, system, pinned_to: cpus, gpu, .. } = &self.record;
+        let RunRecord { run_id, system, pinned_to: cpus, gpu, cells, settings, .. } = &self.record;
         if self.path.is_none() {
             let cpu = system.cpu.as_deref().unwrap_or("unknown CPU");
             let gpu = gpu.as_ref().map_or_else(String::new, |gpu| format!("; {}", gpu.facts.name));
@@ -81,6 +88,12 @@ impl Recording {
         }
         if cpus.is_empty() {
             writeln!(stderr, "{UNPINNED}")?;
+        }
+        let is_on_host = cells.iter().any(|cell| cell.device == Device::Cpu);
+        if let Some(reason) =
+            huge::refusal(system).filter(|_| is_on_host && settings.pages == Pages::Huge)
+        {
+            writeln!(stderr, "{} ({reason})", SMALL_PAGES)?;
         }
         Ok(())
     }

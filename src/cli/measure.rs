@@ -22,7 +22,7 @@ use spmv_methods::added;
 use spmv_methods::simd::Isa;
 use spmv_results::files::write::Format;
 use spmv_results::settings::{
-    CacheState, DeviceChoice, Fill, MAX_ROUNDS, Protocol, RunSettings, Settings, Values,
+    CacheState, DeviceChoice, Fill, MAX_ROUNDS, Pages, Protocol, RunSettings, Settings, Values,
 };
 use spmv_results::text::Sort;
 
@@ -193,6 +193,11 @@ pub struct MeasureArgs {
     /// Skip what needs more memory than this: 16GiB, 500M [default: the available memory]
     #[arg(help_heading = RARE, long, value_name = "SIZE")]
     pub max_memory: Option<Size>,
+    /// The pages of memory that large arrays are in: huge, where the system has them, small, or system, which asks for
+    /// none [default: huge]
+    #[arg(help_heading = RARE, long, value_name = "PAGES", value_enum, default_value = "huge",
+          hide_default_value = true, hide_possible_values = true)]
+    pub pages: Pages,
     /// The vector instructions of own methods, and the widest of MKL: portable, avx2 or avx512 [default: the widest]
     #[arg(help_heading = RARE, long, value_name = "NAME", value_enum, hide_possible_values = true)]
     pub isa: Option<Isa>,
@@ -319,6 +324,7 @@ impl MeasureArgs {
             stages: self.stages,
             samples: self.samples.is_some(),
             max_memory: self.max_memory.map(|Size(bytes)| bytes),
+            pages: self.pages,
             ..protocol
         }
     }

@@ -40,6 +40,7 @@ pub use crate::campaign::isolate::{Interrupted, OUT_OF_MEMORY};
 use crate::campaign::{gpus, libraries, plugins};
 use args::{Cli, Command};
 pub use measure::run_settings;
+use spmv_results::settings::Pages;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandStatus {
@@ -55,6 +56,24 @@ pub enum CommandStatus {
 pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {
     let cli = Cli::try_parse_from(args);
     matches!(cli, Ok(Cli { command: Some(Command::Worker), .. }))
+}
+
+/// Returns the pages that the arrays of this process itself shall have; `None` if it does not measure, or child
+/// processes do, which get their pages when they start.
+pub fn own_pages(args: impl IntoIterator<Item = OsString>) -> Option<Pages> {
+    let cli = Cli::try_parse_from(args).ok()?;
+    let measure = match &cli.command {
+        Some(Command::System(_)) => return Some(Pages::Huge),
+        None => &cli.single.measure,
+        Some(Command::Corpus(args)) => &args.measure,
+        Some(Command::Tune(args)) => &args.measure,
+        Some(_) => return None,
+    };
+    #[cfg(feature = "mpi")]
+    let is_rank = ranks::is_named(measure);
+    #[cfg(not(feature = "mpi"))]
+    let is_rank = false;
+    (measure.no_isolate || is_rank).then_some(measure.pages)
 }
 
 /// Returns whether a command checks [`Env::interrupted`] and then ends in an orderly way. The first signal

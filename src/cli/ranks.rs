@@ -36,6 +36,11 @@ pub fn run(
     Ok(None)
 }
 
+/// Returns whether the command line seems to select the MPI method, before methods can be looked up.
+pub fn is_named(args: &MeasureArgs) -> bool {
+    args.methods.iter().flatten().any(|word| word.starts_with("mpi"))
+}
+
 fn is_only_method(args: &MeasureArgs) -> bool {
     let words = args.methods.as_deref().unwrap_or_default();
     let chosen = select(words).unwrap_or_default();

@@ -15,6 +15,7 @@ use crate::campaign::recording::UNPINNED;
 use crate::campaign::{gpus, idle, libraries};
 use spmv_matrix::system::System;
 use spmv_matrix::system::energy::Rapl;
+use spmv_matrix::system::huge;
 use spmv_methods::device::facts::Facts as GpuFacts;
 use spmv_methods::method::Unavailable;
 use spmv_methods::team::Team;
@@ -133,7 +134,9 @@ fn lines(gpu: &Gpu) -> [String; 3] {
 
 fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     let System { cpu, cpus, cores, cpu_quota, .. } = facts.system;
-    let System { caches, numa_nodes, memory_bytes, huge_pages, glibc_tunables, .. } = facts.system;
+    let System {
+        caches, numa_nodes, memory_bytes, huge_pages, glibc_tunables, huge_arrays, ..
+    } = facts.system;
     let mut line = |name: &str, value: String| writeln!(out, "{name:<12} {value}");
     line("program", format!("spmv-bench {} ({})", facts.version, facts.revision))?;
     line("CPU", cpu.clone().unwrap_or_else(|| "unknown".into()))?;
@@ -153,6 +156,11 @@ fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     line("memory", memory.unwrap_or_else(|| "unknown".into()))?;
     let tunables = glibc_tunables.as_ref().map_or(String::new(), |text| format!(", {text}"));
     line("huge pages", format!("{}{tunables}", huge_pages.as_deref().unwrap_or("unknown")))?;
+    if let Some(is_huge) = huge_arrays {
+        let reason =
+            huge::refusal(facts.system).map_or(String::new(), |reason| format!(": {reason}"));
+        line("arrays", format!("in {} pages{reason}", if *is_huge { "huge" } else { "small" }))?;
+    }
     if let Some(HostEnergy { domains, idle_watts }) = &facts.energy {
         let idle = idle_watts.map_or(String::new(), |watts| format!("; idle: {watts:.1} W"));
         line("energy", format!("{}{idle}", domains.join(", ")))?;

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use serde_json::Value;
+
 use crate::all::all;
 use crate::{Dir, assert_same, at_once, rows};
 
@@ -69,4 +71,30 @@ fn a_run_with_several_settings_is_resumed() {
     place
         .run(&format!("{words} --force --no-isolate"))
         .says("several numbers are measured in separate child processes");
+}
+
+/// What is in force is found out in the process that measures, which may be the one that the command started.
+#[test]
+fn arrays_are_in_the_pages_of_the_setting() {
+    let place = Dir::with_matrices(&[20]);
+    let pages = |words: &str, tunables: &str| {
+        let words =
+            format!("--mtx matrices/m1.mtx --iterations 1 --methods seq --no-bandwidth {words}");
+        let words = format!("{words} --run-record run.json --force");
+        let ran = place.run_with(&words, &[("GLIBC_TUNABLES", tunables)]).exits(0);
+        let record: Value = serde_json::from_str(&place.read("run.json")).unwrap();
+        let is_warned = ran.stderr.contains("warning: arrays are in small pages");
+        (record["system"]["huge_arrays"].as_bool().unwrap(), is_warned)
+    };
+    let modes =
+        fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    let mode = modes.split(['[', ']']).nth(1).unwrap_or("never");
+    let own = "glibc.malloc.hugetlb=0";
+    for isolation in ["", "--no-isolate"] {
+        let with = |option: &str, tunables| pages(&format!("{isolation} {option}"), tunables);
+        assert_eq!(with("", ""), (mode != "never", mode == "never"), "{isolation}");
+        assert_eq!(with("--pages small", ""), (false, false), "{isolation}");
+        assert_eq!(with("--pages system", own), (mode == "always", false), "{isolation}");
+        assert_eq!(with("", own), (mode == "always", mode != "always"), "{isolation}");
+    }
 }

@@ -24,7 +24,7 @@ use spmv_results::row::Row;
 use spmv_results::row::column::{ColumnInfo, Kind};
 use spmv_results::run::{Bandwidth, DeviceBandwidth, HostEnergy, RunRecord};
 use spmv_results::settings::info::{Effect, SettingInfo};
-use spmv_results::settings::{CacheState, Fill, Protocol, Settings, Values};
+use spmv_results::settings::{CacheState, Fill, Pages, Protocol, Settings, Values};
 
 use super::check_parts;
 use super::env::{Dir, run_on, skip};
@@ -84,6 +84,7 @@ fn setting(info: &SettingInfo) -> Value {
         "Isa" => json!({"enum": Isa::value_variants()}),
         "Protocol" => json!({"enum": Protocol::value_variants()}),
         "Values" => json!({"enum": Values::value_variants()}),
+        "Pages" => json!({"enum": Pages::value_variants()}),
         other => panic!("{}: settings of the type {other} need a form here", info.fact.name),
     };
     form["description"] = info.meaning.into();

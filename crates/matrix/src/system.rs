@@ -3,6 +3,7 @@
 pub mod allocated;
 pub mod energy;
 pub mod groups;
+pub mod huge;
 pub mod isa;
 pub mod noise;
 pub mod pages;
@@ -38,6 +39,9 @@ pub struct System {
     /// The value of `GLIBC_TUNABLES`. `glibc.malloc.hugetlb=1` requests huge pages in `malloc`, which changes the
     /// times of products larger than the caches by tens of per cent.
     pub glibc_tunables: Option<String>,
+    /// Whether large arrays get huge pages in the process that measures; `None` if it is not known.
+    #[serde(default)]
+    pub huge_arrays: Option<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,7 +67,8 @@ impl System {
             numa_nodes: numa_nodes(),
             memory_bytes: field("/proc/meminfo", "MemTotal").and_then(|size| kib(&size, "kB")),
             huge_pages: read(HUGE_PAGES).and_then(|modes| Some(chosen(&modes)?.to_owned())),
-            glibc_tunables: std::env::var("GLIBC_TUNABLES").ok(),
+            glibc_tunables: std::env::var(huge::VARIABLE).ok(),
+            huge_arrays: None,
         }
     }
 

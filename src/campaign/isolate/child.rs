@@ -20,8 +20,10 @@ use serde::de::DeserializeOwned;
 
 use super::wire::{Hello, receive, send};
 use crate::bench::event::Event;
+use spmv_matrix::system::huge;
 use spmv_matrix::system::processes::{self, explained};
 use spmv_results::run::RunRecord;
+use spmv_results::settings::Pages;
 
 /// The interval at which a waiting parent checks for interrupts and time limits.
 pub const TICK: Duration = Duration::from_millis(100);
@@ -68,7 +70,10 @@ impl Running<Event> {
         hello: &Hello,
         interrupted: &AtomicBool,
     ) -> Result<(Self, RunRecord)> {
-        let mut running = Self::spawn(program, &["worker"])?;
+        let is_huge = hello.plan.run.settings.pages == Pages::Huge;
+        let tunables = is_huge.then(huge::tunables).flatten();
+        let variables = tunables.map(|tunables| (huge::VARIABLE, tunables));
+        let mut running = Self::spawn(program, &["worker"], variables)?;
         // An error is ignored: if the child has already ended, there will be no answer.
         let _ = send(&running.socket, hello);
         match running.next(START, interrupted) {
@@ -86,8 +91,9 @@ impl Running<Event> {
 }
 
 impl<M: DeserializeOwned + Send + 'static> Running<M> {
-    /// Starts this program with these arguments. Its standard input is connected to the socket.
-    fn spawn(program: &Path, words: &[&str]) -> Result<Self> {
+    /// Starts this program with these arguments and variables of the environment. Its standard input is connected to
+    /// the socket.
+    fn spawn(program: &Path, words: &[&str], variables: Option<(&str, String)>) -> Result<Self> {
         let mut own = OWN.lock().unwrap();
         if own.is_empty() {
             // A shell that has become this process may have started some.
@@ -99,6 +105,7 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
         let process = Command::new(program)
             .arg0("spmv-bench")
             .args(words)
+            .envs(variables)
             .stdin(OwnedFd::from(theirs))
             .stdout(io::stderr()) // some libraries print there
             .spawn()
@@ -215,7 +222,7 @@ pub fn listen<M: DeserializeOwned + Send + 'static, R>(
     interrupted: &AtomicBool,
     mut take: impl FnMut(M) -> Option<R>,
 ) -> Result<R> {
-    let mut running = Running::spawn(program, words)?;
+    let mut running = Running::spawn(program, words, None)?;
     loop {
         match running.next(limit, interrupted) {
             Ok(message) => {

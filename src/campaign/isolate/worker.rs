@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 
 use anyhow::{Context, Result, ensure};
 use nix::fcntl::OFlag;
-use nix::sys::prctl::{set_name, set_pdeathsig};
+use nix::sys::prctl::{set_name, set_pdeathsig, set_thp_disable};
 use nix::sys::signal::Signal;
 use nix::unistd::{dup2_stdin, getppid};
 use serde::Serialize;
@@ -20,6 +20,8 @@ use crate::campaign::collect::MatrixTask;
 use crate::campaign::env::Env;
 use crate::campaign::plugins;
 use crate::campaign::session::Session;
+use spmv_matrix::system::huge;
+use spmv_results::settings::Pages;
 
 /// The OOM score adjustment: if memory runs out, the system must kill the child, not the parent with the results.
 const OOM_SCORE: &str = "500";
@@ -46,6 +48,11 @@ pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
     // The parent may have ended before the call of `set_pdeathsig`.
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     take_input_of(hello.parent);
+    if hello.plan.run.settings.pages == Pages::Small {
+        // If it is not permitted, the record says which pages there are.
+        let _ = set_thp_disable(true);
+    }
+    env.system.huge_arrays = huge::are_given();
     env.run_id.clone_from(&hello.run_id);
     env.gpus = hello.gpus;
     let opened = plugins::open(&hello.added);

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::run_settings;
 use spmv_methods::simd::Isa;
 use spmv_results::run::facts::options;
-use spmv_results::settings::{CacheState, Fill, Protocol, RunSettings, Settings, Values};
+use spmv_results::settings::{CacheState, Fill, Pages, Protocol, RunSettings, Settings, Values};
 
 /// Every setting that an option sets has another value than usual, and the options set the same values again.
 #[test]
@@ -27,6 +27,7 @@ fn the_options_of_a_run_select_its_settings() {
         persist_x: true,
         stages: true,
         max_memory: Some(1 << 30),
+        pages: Pages::Small,
         ..Settings::new(Protocol::CsrK)
     };
     let edges = Some("directed".parse().unwrap());

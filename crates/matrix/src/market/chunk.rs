@@ -99,8 +99,8 @@ pub fn zeros<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
     Ok(vec![T::zero(); size])
 }
 
-/// Allocates `size` zeros for temporary use in huge pages, which the kernel maps faster. The matrix itself does
-/// not use them: it must be in the default pages of the system, like all other memory that products use.
+/// Allocates `size` zeros for temporary use in huge pages, which the kernel maps faster. The matrix itself is in the
+/// pages of all other memory that products use.
 pub fn scratch<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
     const WORTHWHILE: usize = 1 << 22;
     let scratch = zeros(size)?;

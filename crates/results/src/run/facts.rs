@@ -13,7 +13,7 @@ use crate::settings::{Protocol, RunSettings, Settings};
 use spmv_matrix::order::Order;
 
 /// The facts of a run outside its settings, in addition to its cells and libraries.
-const OTHERS: [Fact; 10] = [
+const OTHERS: [Fact; 11] = [
     Fact::new("expand", "/expand", Product).set_by("--no-expand"),
     Fact::new("edges", "/edges", Product).set_by("--edges"),
     Fact::new("version", "/version", Build),
@@ -22,6 +22,7 @@ const OTHERS: [Fact; 10] = [
     Fact::new("cores", "/system/cores", Machine),
     Fact::new("huge_pages", "/system/huge_pages", Times),
     Fact::new("glibc_tunables", "/system/glibc_tunables", Times),
+    Fact::new("huge_arrays", "/system/huge_arrays", Times),
     Fact::new("pinned_to", "/pinned_to", Times),
     Fact::new("gpu", "/gpu/name", Times),
 ];

@@ -97,6 +97,20 @@ impl Values {
     }
 }
 
+/// The pages of memory that large arrays are in: those of this program, of methods and of libraries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Pages {
+    /// Huge pages, where the system has them.
+    Huge,
+    /// Those that the system gives without a request.
+    #[default]
+    System,
+    /// Small pages only.
+    Small,
+}
+
 /// A limit of time; [`Duration::MAX`] is none, and null in records.
 pub type TimeLimit = Duration;
 
@@ -170,6 +184,9 @@ settings! {
         explain: bool = Unrecorded;
         /// The maximum number of bytes for matrices and methods together. If it is not set: all available memory.
         max_memory: Option<u64> = Rows, "--max-memory";
+        /// The pages of memory that large arrays are in, where the system has them; older runs had those of the system.
+        #[serde(default)]
+        pages: Pages = Times, "--pages";
     }
 }
 
@@ -227,6 +244,7 @@ impl Settings {
             stages: false,
             explain: false,
             max_memory: None,
+            pages: Pages::Huge,
         };
         let (rounds, processes, max_time) = (1, 1, Duration::MAX);
         let one_round =
