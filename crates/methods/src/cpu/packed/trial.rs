@@ -1,10 +1,11 @@
 //! Predicts what packing a matrix costs and gains, by packing and multiplying a few of its rows.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
-use memmap2::MmapMut;
+use memmap2::{Advice, MmapMut};
 
 use super::build::{Packer, Packing};
 use super::kernel::Multiply;
@@ -15,6 +16,7 @@ use crate::cpu::row_kernels::{WholeRows, prefetching_pays};
 use crate::formats::entries_of;
 use crate::simd::Dispatch;
 use spmv_matrix::system::cache_bytes;
+use spmv_matrix::system::huge::{self, HUGE_PAGE};
 use spmv_matrix::system::pages::{PAGE, provided_to_thread};
 
 /// The predicted times for the whole matrix, in seconds: of packing, and of a product of either form.
@@ -29,8 +31,17 @@ pub struct Prediction {
 const PLACES: usize = 2;
 /// The number of products of which the fastest counts.
 const PRODUCTS: usize = 3;
-/// The number of pages for which it is measured how long the system takes to provide them.
+/// The number of small pages for which it is measured how long the system takes to provide them.
 const PAGES: usize = 8;
+
+/// How the system provides memory.
+#[derive(Clone, Copy)]
+struct Provision {
+    /// The time of a page in seconds; of a huge page, the part that is as large as a small one.
+    page: f64,
+    /// The number of small pages that are provided at once.
+    at_once: usize,
+}
 
 /// The measured times of rows, in seconds, and their sizes.
 #[derive(Clone, Copy, Default)]
@@ -43,9 +54,8 @@ struct Sample {
     first: f64,
     packed_bytes: usize,
     csr_bytes: usize,
-    /// The pages that the system had to provide while the rows were packed, and the time that it takes to provide one.
-    pages: usize,
-    page: f64,
+    /// How often the system had to provide memory while the rows were packed.
+    faults: usize,
 }
 
 /// Packs and multiplies about `nonzeros` nonzeros of each thread's share, on all threads at the same time. Returns
@@ -68,10 +78,12 @@ pub fn predict<T: Scalar + Lanes>(
             let rows = rows_around(csr, middle, nonzeros / PLACES);
             sample.measure(csr, rows, x, packing, isa, clock);
         }
-        sample.page = page_time(clock);
     });
+    // Measured once, because a huge page takes as long as some products of a small matrix.
+    static PROVISION: OnceLock<Provision> = OnceLock::new();
+    let provision = *PROVISION.get_or_init(|| Provision::of_system(clock));
     let waiting = waiting(csr.bytes(), cache_bytes());
-    Some(Prediction::of(&samples, csr.nnz() as f64 / threads as f64, waiting))
+    Some(Prediction::of(&samples, csr.nnz() as f64 / threads as f64, waiting, provision))
 }
 
 /// Returns how much of the time that the first product of a sample waits for memory remains in a product of all rows,
@@ -115,7 +127,7 @@ impl Sample {
         let mut window = Window::default();
         let pages = provided_to_thread();
         self.setup += seconds(clock, || window = Packer::new(packing).pack(csr, rows.clone()));
-        self.pages += provided_to_thread() - pages;
+        self.faults += provided_to_thread() - pages;
         self.packed += fastest(clock, || {
             Multiply { csr, window: &window, operands, y: &mut y, prefetch: false }.run(isa);
         });
@@ -128,9 +140,15 @@ impl Sample {
 
 impl Prediction {
     /// Scales the times to `nonzeros` nonzeros. The setup needs new pages for the packed matrix; the time of those that
-    /// the sample did not need is added. The fraction `waiting` of what the first product took longer is added to the
-    /// products, to that of the packed matrix in proportion to its bytes.
-    fn of(samples: &[CachePadded<Sample>], nonzeros: f64, waiting: f64) -> Self {
+    /// the sample did not need is added, or that of what it got in excess, as huge pages, is subtracted. The fraction
+    /// `waiting` of what the first product took longer is added to the products, to that of the packed matrix in
+    /// proportion to its bytes.
+    fn of(
+        samples: &[CachePadded<Sample>],
+        nonzeros: f64,
+        waiting: f64,
+        Provision { page, at_once }: Provision,
+    ) -> Self {
         let count = |of: fn(&Sample) -> usize| samples.iter().map(|it| of(it)).sum::<usize>();
         let time = |of: fn(&Sample) -> f64| samples.iter().map(|it| of(it)).sum::<f64>();
         let scale = nonzeros / count(|it| it.nonzeros).max(1) as f64;
@@ -138,20 +156,33 @@ impl Prediction {
         let wait = waiting * (time(|it| it.first) - rows).max(0.0);
         let fewer = bytes as f64 / count(|it| it.csr_bytes).max(1) as f64;
         // The window of a sample may have been packed into memory that was used before.
-        let missing = (bytes / PAGE).saturating_sub(count(|it| it.pages)) as f64;
-        let page = samples.iter().map(|it| it.page).fold(0.0, f64::max);
+        let missing = (bytes / PAGE) as f64 - (at_once * count(|it| it.faults)) as f64;
+        let missing = if at_once == 1 { missing.max(0.0) } else { missing };
         Self {
-            setup: scale * (time(|it| it.setup) + missing * page),
+            setup: scale * (time(|it| it.setup) + missing * page).max(0.0),
             packed: scale * (time(|it| it.packed) + fewer * wait),
             rows: scale * (rows + wait),
         }
     }
 }
 
-/// Returns the time in which the system provides a page, in seconds; zero if it provides no memory.
-fn page_time(clock: fn() -> Instant) -> f64 {
-    let Ok(mut memory) = MmapMut::map_anon(PAGES * PAGE) else { return 0.0 };
-    seconds(clock, || memory.chunks_mut(PAGE).for_each(|page| page[0] = 1)) / PAGES as f64
+impl Provision {
+    /// Measures it with memory of the kind that `malloc` returns. The time is zero if the system provides none.
+    fn of_system(clock: fn() -> Instant) -> Self {
+        let at_once = if huge::were_given() { HUGE_PAGE / PAGE } else { 1 };
+        let pages = PAGES.max(at_once);
+        let Ok(mut memory) = MmapMut::map_anon(2 * pages * PAGE) else {
+            return Self { page: 0.0, at_once };
+        };
+        if at_once > 1 {
+            // If it fails, a small page seems to take less time, which is harmless.
+            let _ = memory.advise(Advice::HugePage);
+        }
+        let start = memory.as_ptr().align_offset(pages * PAGE);
+        let touch =
+            || memory[start..][..PAGES * PAGE].chunks_mut(PAGE).for_each(|page| page[0] = 1);
+        Self { page: seconds(clock, touch) / pages as f64, at_once }
+    }
 }
 
 fn seconds(clock: fn() -> Instant, action: impl FnOnce()) -> f64 {
@@ -192,8 +223,12 @@ mod tests {
         let times = Sample { setup: 1.0, packed: 2.0, rows: 3.0, first: 5.0, ..Sample::default() };
         let sample = Sample { nonzeros: 10, packed_bytes: 60, csr_bytes: 120, ..times };
         let of = |waiting| {
-            let Prediction { setup, packed, rows } =
-                Prediction::of(&[sample.into()], 100.0, waiting);
+            let Prediction { setup, packed, rows } = Prediction::of(
+                &[sample.into()],
+                100.0,
+                waiting,
+                Provision { page: 0.0, at_once: 1 },
+            );
             [setup, packed, rows]
         };
         assert_eq!(of(1.0), [10.0, 30.0, 50.0]);
@@ -211,16 +246,20 @@ mod tests {
     fn the_setup_is_predicted_with_the_time_of_all_pages() {
         let sample =
             Sample { nonzeros: 10, setup: 1.0, packed_bytes: 9 * PAGE, ..Sample::default() };
-        let of = |pages| [Sample { pages, page: 0.5, ..sample }.into()];
-        let setup = |pages| Prediction::of(&of(pages), 100.0, 0.0).setup;
-        assert_eq!([setup(0), setup(5), setup(9), setup(30)], [55.0, 30.0, 10.0, 10.0]);
+        let setup = |faults, page, at_once| {
+            let samples = [Sample { faults, ..sample }.into()];
+            Prediction::of(&samples, 100.0, 0.0, Provision { page, at_once }).setup
+        };
+        assert_eq!([0, 5, 9, 30].map(|faults| setup(faults, 0.5, 1)), [55.0, 30.0, 10.0, 10.0]);
+        let huge = [setup(0, 0.01, 512), setup(1, 1.0 / 1024.0, 512), setup(1, 1.0, 512)];
+        assert_eq!(huge, [10.9, 10.0 * (1.0 - 503.0 / 1024.0), 0.0]);
     }
 
     #[test]
     fn the_system_provides_new_pages_when_they_are_touched() {
         let before = provided_to_thread();
-        let time = page_time(Instant::now);
-        assert!(time > 0.0 && provided_to_thread() > before, "{time} s");
+        let Provision { page, .. } = Provision::of_system(Instant::now);
+        assert!(page > 0.0 && provided_to_thread() > before, "{page} s");
     }
 
     #[test]
