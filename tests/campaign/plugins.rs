@@ -7,7 +7,7 @@ use std::process::Command;
 
 use spmv_methods::plugin::abi::{self, Csr, Ctx, Info, Method, Parameter};
 
-use crate::{Dir, at_once, column, compiled, rows};
+use crate::{Dir, Ran, at_once, column, compiled, rows};
 
 pub fn plugin(place: &Dir, source: &str, flags: &[&str]) -> PathBuf {
     let flags = [&["-shared"], flags].concat();
@@ -287,6 +287,30 @@ fn a_plugin_that_cannot_be_used_is_refused_with_the_reason() {
 }
 
 /// A method for a GPU is listed as one, and needs a real GPU: `tests/driver.rs` runs it with a fake driver.
+/// The methods with which `scripts/certainty` finds out how certain a comparison is, and the script.
+#[test]
+fn equal_products_and_longer_ones_are_compared() {
+    let place = Dir::with_matrices(&[300]);
+    let library = plugin(&place, "copies.c", &[]);
+    for method in ["shared", "own", "again", "slower-2", "slower-5"] {
+        let (rows, stderr) = measured(&place, &library, method, "--alpha 2 --beta -0.5");
+        let (row, extra) = (&rows[method], rows[method]["extra_bytes"].parse::<u64>().unwrap());
+        assert_eq!((&*row["status"], extra > 10_000), ("ok", method != "shared"), "{row:?}");
+        assert!(!stderr.contains("released"), "{stderr}");
+    }
+    let words = "--runs 2 --methods own,slower-5 gen:grid2d,n=20 gen:grid2d,n=9";
+    let ran = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/certainty"))
+        .args(["--program", env!("CARGO_BIN_EXE_spmv-bench"), "--noise", "0"])
+        .args(words.split(' '))
+        .args(["--", "--iterations", "20", "--device", "cpu"])
+        .env("CARGO_TARGET_DIR", place.path("target"))
+        .output();
+    let ran = Ran::of(ran.expect("python3")).exits(0);
+    ran.prints("ln(slower-5 / own), truth 4.88 %").prints("gen:grid2d,n=20 ");
+    let of_runs = |line: &str| line.split_whitespace().nth(1) == Some("2");
+    assert_eq!(ran.stdout.lines().filter(|line| of_runs(line)).count(), 2, "{ran:?}");
+}
+
 #[test]
 fn a_method_for_a_gpu_does_not_run_on_a_model() {
     let place = Dir::with_matrices(&[50]);
