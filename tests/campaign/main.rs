@@ -16,6 +16,7 @@ mod own_methods;
 mod plugins;
 mod reading;
 mod resume;
+mod samples;
 mod settings;
 mod shards;
 #[path = "../support/mod.rs"]
