@@ -92,7 +92,8 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     let lines = files.iter().flatten().flat_map(|file| &file.lines);
     check_met(args.relative_to.as_slice(), lines).context("--relative-to")?;
     let [runs_a, runs_b] = files.each_ref().map(Vec::len);
-    let of = if runs_a == runs_b { Comparison::of_turns } else { Comparison::of };
+    let are_turns = runs_a == runs_b && runs_a > 1;
+    let of = if are_turns { Comparison::of_turns } else { Comparison::of };
     let [mut a, mut b] = files.map(|files| one(files, args.relative_to.as_ref()));
     choose(&args.methods, [&mut a, &mut b])?;
     let names = sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));

@@ -143,6 +143,9 @@ derived! {
     /// Half the 95 % interval, in percent of the median.
     uncertainty = Log("half the 95 % interval (%)"), not_modelled: Some("noise: it has none")
         => |line| line.row.uncertainty();
+    /// Half the 95 % interval of the setup between processes, in percent; empty where nothing is prepared.
+    setup_uncertainty = Log("half the 95 % interval of the setup (%)"), not_modelled: Some(SETUP)
+        => |line| line.row.setup_uncertainty();
     /// The setup in products of the same method.
     setup_products = Log("setup (products of the same method)"), not_modelled: Some(SETUP)
         => |line| Some(line.row.setup_ms? / line.row.typical_ms()?);

@@ -89,6 +89,12 @@ impl Row {
         (setups.len() == times.len()).then(|| times.into_iter().zip(setups).map(total).collect())
     }
 
+    /// Returns half the 95 % interval of the setup, in percent of it, if several processes prepared something.
+    pub fn setup_uncertainty(&self) -> Option<f64> {
+        let setups = self.process_setup_ms.as_ref().filter(|_| !self.prepares_nothing())?;
+        Some(100.0 * Estimate::of(&setups.0)?.half?.sinh())
+    }
+
     /// Returns the row with times that include what is done once, spread over this number of products, in place of a
     /// setup. A row without the time of its setup has no times.
     pub fn with_setup(self, products: u32) -> Self {
@@ -157,6 +163,7 @@ mod tests {
         let [low, high] = [a.ci95_low_ms, a.ci95_high_ms].map(Option::unwrap);
         let half = Estimate::of([5.0, 6.0, 7.0, 12.0]).unwrap().half.unwrap();
         assert!(((high / low).ln() / 2.0 - half).abs() < 1e-12);
+        assert_eq!(rows().map(|row| row.setup_uncertainty()), [Some(0.0); 2]);
         assert!((b.timing(None).unwrap().over(&a.timing(None).unwrap()).value - 1.5).abs() < 1e-12);
         let old = Row { process_setup_ms: None, ..rows()[0].clone() };
         assert!((old.timing(Some(2)).unwrap().half.unwrap() - 0.04f64.asinh()).abs() < 1e-12);
