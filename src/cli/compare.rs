@@ -42,7 +42,7 @@ pub struct CompareArgs {
     /// and with status 3 if the interval contains this limit
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_pair_above: Option<f64>,
-    /// Compare times relative to those of a method in the same run: the machine's drift between the runs cancels
+    /// Compare times relative to those of a method in the same process, so that drift of the machine cancels
     #[arg(long, value_name = "METHOD")]
     pub relative_to: Option<Select>,
     /// Show means over matrices whose values repeat and over others apart

@@ -171,6 +171,7 @@ impl Standing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::Processes;
     use crate::table::Cell;
 
     fn times(rows: &[(usize, &str, f64, bool)]) -> Vec<Time> {
@@ -225,6 +226,25 @@ mod tests {
             "method | × no baseline | × best baseline | least | greatest | matrices | × best baseline, 95 % interval",
             "ell |  |  |  |  | 1 of 1 | ",
             "packed |  |  |  |  | 1 of 1 | ",
+        ];
+        assert_eq!(lines(&standings), expected);
+    }
+
+    /// On one matrix there is no mean over matrices, and the interval is that of the ratio of both times: of 2, 1.905 and
+    /// 2.045, whose logarithms have the mean 0.6844 and the standard deviation 0.03645: half is 4.303 * 0.03645 / sqrt(3).
+    #[test]
+    fn a_single_matrix_has_the_interval_of_its_processes() {
+        let time = |method: &str, times: [f64; 3]| {
+            let process_ms = Some(Processes(times.to_vec()));
+            let row = Row { process_ms, ..crate::report::row("a.mtx", method, times[0]) };
+            Time::of(&row, 1).unwrap()
+        };
+        let times = [time("merge", [2.0, 4.0, 9.0]), time("packed", [1.0, 2.1, 4.4])];
+        let standings = Standings::over(&times, None);
+        let expected = [
+            "method | × merge | × best baseline | least | greatest | matrices | × best baseline, 95 % interval",
+            "packed | 1.98 | 1.98 | 1.98 | 1.98 | 1 of 1 | 1.81 to 2.17",
+            "merge | 1.00 | 1.00 | 1.00 | 1.00 | 1 of 1 | 1.00 to 1.00",
         ];
         assert_eq!(lines(&standings), expected);
     }
