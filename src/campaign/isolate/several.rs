@@ -145,10 +145,17 @@ impl<'w> Several<'w> {
         on_host.flat_map(of).collect()
     }
 
-    /// Returns the methods that a further process measures.
+    /// Returns the methods that a further process measures: at least two of a group, which all processes have measured,
+    /// because the times of rows are pairs by their place.
     fn open(&self) -> Vec<RowKey> {
         let stated = |group: &Group| stated(&group.rows, self.planned);
-        self.duelists(|group| stated(group).is_some_and(|ratio| !is_enough(&ratio)))
+        let is_open = |group: &Group| stated(group).is_some_and(|ratio| !is_enough(&ratio));
+        let mut open = self.duelists(is_open);
+        let times = |cell: &RowKey| self.rows.iter().filter(|row| row.has_key(cell)).count();
+        open.retain(|cell| times(cell) == self.number);
+        let all = open.clone();
+        open.retain(|cell| all.iter().filter(|other| other.is_of_group(cell)).count() > 1);
+        open
     }
 }
 
