@@ -10,6 +10,7 @@ mod contract;
 mod duel;
 mod enter;
 mod modelled;
+mod observe;
 mod power;
 mod singles;
 mod turn;

@@ -217,4 +217,21 @@ mod tests {
             assert_eq!(joined[0].process_ms.as_ref().map(|all| all.0.len()), Some(5));
         }
     }
+
+    /// Of a and b, which are open, a further process has measured only a: the times of later ones would not be pairs.
+    #[test]
+    fn a_method_that_a_process_left_out_is_not_taken_up_again() {
+        let source = Source::parse("gen:dense,rows=2,cols=2".as_ref()).unwrap();
+        let work = Work { source: &source, bytes: 0, existing: &[] };
+        let rows = [1.0, 1.1, 0.9, 1.0, 1.1].map(|ms| [row("a", ms), row("b", 1.0)]);
+        let (mut rows, group) = (rows.concat(), Group::of(rows[0].to_vec()));
+        for (further, open) in [(&["a", "b"][..], 2), (&["a"], 0)] {
+            rows.truncate(10);
+            rows.extend(further.iter().map(|name| row(name, 1.0)));
+            let (rows, groups) = (rows.clone(), vec![group.clone()]);
+            let several =
+                Several { work: &work, cells: vec![], planned: None, groups, rows, number: 6 };
+            assert_eq!(several.open().len(), open, "{further:?}");
+        }
+    }
 }

@@ -1,0 +1,142 @@
+//! Samples: batches of products that are timed as a whole, while the waiting of threads is observed.
+
+use std::time::Duration;
+
+use rand::RngExt;
+
+use super::{Case, Entry};
+use crate::bench::backend::Backend;
+use crate::bench::outcome::Outcome;
+use crate::bench::samples::choose;
+use crate::bench::statistics::Sample;
+use spmv_matrix::scalar::Scalar;
+use spmv_methods::method::Device;
+use spmv_results::settings::Round;
+
+/// The mean number of samples in a turn that follow a change.
+const CHANGED_SAMPLES_PER_TURN: f64 = 2.0;
+
+/// The products and the time of the samples of a turn, of undisturbed and of disturbed ones.
+#[derive(Default)]
+struct Taken([(usize, Duration); 2]);
+
+impl Taken {
+    fn add(&mut self, sample: &Sample, spent: Duration) {
+        let (products, time) = &mut self.0[usize::from(sample.is_disturbed())];
+        *products += sample.products;
+        *time += spent;
+    }
+
+    /// Whether a turn needs another sample: it ends with enough undisturbed ones, or with as many disturbed ones.
+    fn wants_more(&self, round: &Round) -> bool {
+        self.0.iter().all(|&(products, time)| round.continues(products, time))
+    }
+}
+
+impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
+    /// Takes the samples and returns the median of their times per product. `product` is the approximate time of one.
+    /// Samples in which other programs delayed a thread are taken again, as many as the turn has in all.
+    pub(super) fn take_samples(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        batch: usize,
+        product: Duration,
+    ) -> Result<Duration, Outcome> {
+        let chance = self.chance_of_change(self.round.samples(batch, product));
+        let left = self.bench.settings.timeout.saturating_sub(ready.spent);
+        let mut interval = self.begin_interval(ready);
+        let (begin, round, mut taken) = (self.now(), self.round, Taken::default());
+        let before = ready.samples.turns.len();
+        while taken.wants_more(&round) && self.now() - begin <= left && !self.interrupted() {
+            let (sample, spent) = self.observe(ready, batch, chance)?;
+            taken.add(&sample, spent);
+            ready.samples.turns.push(sample);
+            if let Some(interval) = &mut interval {
+                self.sample_power(interval);
+            }
+        }
+        let is_fixed = self.bench.settings.iterations.is_some();
+        choose(&mut ready.samples.turns[before..], &round, is_fixed);
+        if let Some(interval) = interval {
+            self.end_interval(ready, interval);
+        }
+        if self.inputs.beta == T::zero() {
+            self.verify(ready)?;
+        }
+        Ok(ready.samples.typical().unwrap_or_default())
+    }
+
+    /// Returns the probability that x changes before a sample, of which about so many follow.
+    pub(super) fn chance_of_change(&self, samples: f64) -> f64 {
+        // In a chain every product has another x.
+        match self.inputs.chain {
+            None => (CHANGED_SAMPLES_PER_TURN / samples).min(1.0),
+            Some(_) => 0.0,
+        }
+    }
+
+    /// Takes a sample, with this probability after a change of x and y, and then verifies y. Returns it with the time
+    /// that limits a turn: eviction is part of it, but changes, verification and refreshing products are not.
+    pub(super) fn observe(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        batch: usize,
+        chance: f64,
+    ) -> Result<(Sample, Duration), Outcome> {
+        let feeds_back = self.inputs.beta != T::zero();
+        let is_changed = self.random.random_bool(chance);
+        if is_changed {
+            let changed = self.alteration.toggle(self.inputs);
+            self.refresh(ready)?;
+            self.apply(Some(&changed))?;
+        }
+        if is_changed && feeds_back {
+            // Only the first product after a change has a reference.
+            self.time(ready, 1)?;
+            self.verify(ready)?;
+            self.refresh(ready)?;
+        }
+        let start = self.now();
+        let sample = Sample { is_changed, ..self.sample(ready, batch)? };
+        let spent = self.now() - start;
+        if is_changed && !feeds_back {
+            self.verify(ready)?;
+            self.refresh(ready)?;
+        }
+        Ok((sample, spent))
+    }
+
+    /// Takes a sample. If its products form chains, others that all multiply the same x are timed before it; the first
+    /// of those, which brings the usual x back into the caches, is not timed.
+    fn sample(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Sample, Outcome> {
+        self.backend.evict_caches(&ready.prepared)?;
+        let independent = if self.inputs.chain.is_some() {
+            self.time(ready, 1)?;
+            Some(self.time_calls(ready, products, false)?)
+        } else {
+            None
+        };
+        self.waited();
+        let time = match independent {
+            Some(_) => self.time_calls(ready, products, true)?,
+            None => self.time(ready, products)?,
+        };
+        let waited = self.waited();
+        let (round, seconds) = (self.number, time.as_secs_f64());
+        let host_launch = self.backend.host_launch();
+        let sample = Sample { round, products, seconds, waited, ..Sample::default() };
+        Ok(Sample { host_launch, independent, ..sample })
+    }
+
+    /// Returns the longest time that a thread of a process that measures has waited for a CPU since the last call. On a
+    /// device the times are the device's own.
+    fn waited(&self) -> Duration {
+        if S::DEVICE != Device::Cpu {
+            return Duration::ZERO;
+        }
+        let waited = self.bench.clock.waited().unwrap_or_default();
+        Duration::from_nanos(
+            self.backend.agree(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX)),
+        )
+    }
+}
