@@ -56,11 +56,11 @@ fn main() -> ExitCode {
     if is_worker {
         allocator::end_with(cli::OUT_OF_MEMORY);
     }
+    let own_pages = cli::own_pages(std::env::args_os());
+    own_pages.into_iter().for_each(provide);
     if let Some(changed) = float_state::restore().filter(|_| !is_worker) {
         eprintln!("a library of LD_PRELOAD has changed {changed}; this was undone");
     }
-    let own_pages = cli::own_pages(std::env::args_os());
-    own_pages.into_iter().for_each(provide);
     let huge_arrays = own_pages.and_then(|_| huge::are_given());
     let system = System { huge_arrays, ..System::detect() };
     // SAFETY: no other thread has been started yet.

@@ -93,7 +93,7 @@ impl Recording {
         if let Some(reason) =
             huge::refusal(system).filter(|_| is_on_host && settings.pages == Pages::Huge)
         {
-            writeln!(stderr, "{} ({reason})", SMALL_PAGES)?;
+            writeln!(stderr, "{SMALL_PAGES} ({reason})")?;
         }
         Ok(())
     }

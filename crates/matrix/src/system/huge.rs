@@ -81,8 +81,8 @@ pub fn refusal(system: &System) -> Option<&'static str> {
     };
     (system.huge_arrays == Some(false)).then(|| match system.huge_pages.as_deref() {
         None | Some("never") => "/sys/kernel/mm/transparent_hugepage/enabled has none",
-        _ if own.split(':').any(is_other) => "GLIBC_TUNABLES refuses them",
         Some("always") => "the system had none left, or this process may not have them",
+        _ if own.split(':').any(is_other) => "GLIBC_TUNABLES refuses them",
         _ => "they are requested by the allocator of glibc 2.35 or newer, which is not used here",
     })
 }
