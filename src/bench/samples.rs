@@ -36,12 +36,12 @@ pub fn choose(samples: &mut [Sample], round: &Round, is_fixed: bool) {
     }
 }
 
-/// Returns the places of the cycles of a duel that count: of the undisturbed ones, or else of the least disturbed.
-pub fn choose_cycles<T>(cycles: &[T], disturbance: impl Fn(&T) -> f64) -> Vec<usize> {
-    let calm = cycles.iter().filter(|cycle| disturbance(cycle) <= DISTURBED).count();
-    let mut places = least_disturbed(cycles, disturbance);
+/// Returns the pairs of a duel that count: the undisturbed ones, or else the least disturbed.
+pub fn choose_pairs<T: Copy>(pairs: &[T], disturbance: impl Fn(&T) -> f64) -> Vec<T> {
+    let calm = pairs.iter().filter(|pair| disturbance(pair) <= DISTURBED).count();
+    let mut places = least_disturbed(pairs, disturbance);
     places.truncate(calm.max(FEWEST));
-    places
+    places.into_iter().map(|place| pairs[place]).collect()
 }
 
 /// Returns the places of all, the least disturbed first.
@@ -136,7 +136,7 @@ mod tests {
             assert!(left.iter().all(|share| *share >= most), "{shares:?}");
         }
         let found = [[0.5, 0.0, 0.0].repeat(4), disturbed.repeat(2)]
-            .map(|shares| choose_cycles(&shares, |share| *share).len());
+            .map(|shares| choose_pairs(&shares, |share| *share).len());
         assert_eq!(found, [8, 6]);
     }
 }

@@ -12,6 +12,8 @@ use spmv_results::statistics::{median, sorted, variance};
 pub struct Sample {
     /// The number of the round among those of all processes, from 1; 0 in a duel.
     pub round: usize,
+    /// The number of the pair in the duel, from 1; 0 in a turn.
+    pub pair: usize,
     pub products: usize,
     pub seconds: f64,
     /// The longest time that a thread of the process waited for a CPU meanwhile.

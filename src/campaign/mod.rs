@@ -216,6 +216,7 @@ fn lines<'a>(file: &'a str, event: &'a Event) -> Vec<SampleLine<'a>> {
         order: cell.order.as_ref(),
         process: *process,
         round: sample.round,
+        pair: sample.pair,
         products: sample.products,
         ms: 1e3 * sample.seconds / sample.products as f64,
         waited_ms: 1e3 * sample.waited.as_secs_f64(),

@@ -1,19 +1,18 @@
 //! The duel: the methods that the closing sentence names alternate sample by sample.
 //!
-//! What lasts longer than some samples (other programs, the clock rate of the CPU) then hits all of them, and cancels
-//! in the ratios of neighbours, of which the median counts. A cycle goes through the methods there and back, in a
-//! random order, so that none gains from its place. An untimed product before each sample brings the method's own data
-//! into the caches. A cycle in which any sample was disturbed does not count for any of the methods.
+//! The best method and another one take a sample after the other, in alternating order. What lasts longer than two
+//! samples (other programs, the clock rate of the CPU) then hits both, and cancels in their ratio. The median of these
+//! ratios counts. An untimed product before each sample brings the method's own data into the caches. A sample that was
+//! disturbed is taken again at once, a few times; a pair with a sample that stays disturbed counts for none of both.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
-
-use rand::seq::SliceRandom;
 
 use super::{Case, Entry, Ready, Stopped};
 use crate::bench::backend::{Backend, SETTLE};
 use crate::bench::event::{Event, Step};
 use crate::bench::outcome::Outcome;
-use crate::bench::samples::choose_cycles;
+use crate::bench::samples::choose_pairs;
 use crate::bench::statistics::Sample;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
@@ -21,10 +20,17 @@ use spmv_results::matrix::winner::named;
 use spmv_results::row::{Row, Status};
 use spmv_results::statistics::median;
 
+/// The time of all pairs of a duel, at most, over that of the undisturbed ones.
+const MOST: u32 = 3;
+/// How often a disturbed sample is taken at most.
+const TRIES: usize = 3;
+
 /// How methods alternate.
 struct Plan {
-    /// The time of undisturbed cycles: short products need less than others.
+    /// The time of undisturbed pairs: short products need less than others.
     time: Duration,
+    /// The place of the fastest method.
+    best: usize,
     /// The number of products in a sample of each method.
     batches: Vec<usize>,
     /// The probability that x changes before a sample.
@@ -33,12 +39,22 @@ struct Plan {
     is_mixed: bool,
 }
 
-/// A cycle through the methods, there and back.
-struct Cycle {
-    /// The logarithm of the time of a product of each method.
-    logs: Vec<f64>,
-    /// The largest share of its time that a thread waited in a sample.
-    disturbance: f64,
+/// A sample of the best method and one of another.
+struct Pair {
+    rival: usize,
+    samples: [Sample; 2],
+}
+
+impl Pair {
+    fn disturbance(&self) -> f64 {
+        self.samples.iter().map(Sample::disturbance).fold(0.0, f64::max)
+    }
+
+    /// Returns the logarithm of how many times as long the other method takes.
+    fn log(&self) -> f64 {
+        let [best, rival] = self.samples.map(|sample| sample.seconds / sample.products as f64);
+        (rival / best).ln()
+    }
 }
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
@@ -81,8 +97,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         fought.map_err(|end| (failed, end))
     }
 
-    /// Lets methods alternate until their undisturbed cycles have taken the planned time, or all cycles twice as long.
-    /// An error comes with the place of the method.
+    /// Lets methods alternate until their undisturbed pairs have taken the planned time, or all pairs three times as
+    /// long. An error comes with the place of the method.
     fn fight(
         &mut self,
         duelists: &mut [Entry<'a, T, S>],
@@ -90,69 +106,82 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<(), (usize, Outcome)> {
         let plan = self.plan(duelists, time);
         self.bench.clock.watch_threads();
-        let (mut cycles, mut calm, mut all) = (Vec::new(), Duration::ZERO, Duration::ZERO);
-        while cycles.is_empty() || calm < plan.time && all < 2 * plan.time && !self.interrupted() {
+        let (mut pairs, mut calm, mut all) = (Vec::new(), Duration::ZERO, Duration::ZERO);
+        let is_over = |calm: Duration, all: Duration| calm >= plan.time || all >= MOST * plan.time;
+        while pairs.len() < duelists.len() || !is_over(calm, all) && !self.interrupted() {
             let begin = self.now();
-            let samples = self.cycle(duelists, &plan)?;
+            let pair = self.pair(duelists, &plan, pairs.len())?;
             let took = self.now() - begin;
             all += took;
-            if !samples.iter().flatten().any(Sample::is_disturbed) {
+            if !pair.samples.iter().any(Sample::is_disturbed) {
                 calm += took;
             }
-            cycles.push(Cycle::of(&samples));
-            for (ready, samples) in duelists.iter_mut().zip(samples) {
-                ready.samples.duel.extend(samples);
-            }
+            pairs.push(pair);
         }
         for (place, ready) in duelists.iter_mut().enumerate() {
             self.close(ready).map_err(|end| (place, end))?;
         }
-        conclude(duelists, &cycles);
+        conclude(duelists, plan.best, &pairs);
         Ok(())
     }
 
     fn plan(&self, duelists: &[Entry<'a, T, S>], most: Duration) -> Plan {
         let typical: Vec<_> =
             duelists.iter().map(|ready| ready.samples.typical().unwrap_or_default()).collect();
+        let best = (0..typical.len()).min_by_key(|&place| typical[place]).unwrap_or_default();
         let batches: Vec<_> = typical.iter().map(|&product| self.fitting(product)).collect();
         let products = (self.round.products * self.bench.settings.rounds) as u32;
         let time = most.min(typical.iter().sum::<Duration>().saturating_mul(products));
-        let round = |(&product, &batch): (&Duration, &usize)| product * (batch as u32 + 1);
-        let one_way: Duration = typical.iter().zip(&batches).map(round).sum();
-        let samples = time.as_secs_f64() / one_way.as_secs_f64();
+        let visit = |(&product, &batch): (&Duration, &usize)| product * (batch as u32 + 1);
+        let visits: Duration = typical.iter().zip(&batches).map(visit).sum();
+        let samples = time.as_secs_f64() / visits.as_secs_f64();
         let uses_library = |ready: &Entry<'a, T, S>| ready.prepared.wake.is_some();
         let is_mixed = duelists.iter().any(|it| uses_library(it) != uses_library(&duelists[0]));
-        Plan { time, batches, chance: self.chance_of_change(samples.max(2.0)), is_mixed }
+        Plan { time, best, batches, chance: self.chance_of_change(samples.max(2.0)), is_mixed }
     }
 
-    /// Takes two samples of each method.
-    fn cycle(
+    /// Takes the pair of samples with this number, of the best method and of one of the others in turn.
+    fn pair(
         &mut self,
         duelists: &mut [Entry<'a, T, S>],
         plan: &Plan,
-    ) -> Result<Vec<Vec<Sample>>, (usize, Outcome)> {
-        let mut order: Vec<_> = (0..duelists.len()).collect();
-        order.shuffle(&mut self.random);
-        let mut samples = vec![Vec::new(); duelists.len()];
-        for &place in order.iter().chain(order.iter().rev()) {
-            if plan.is_mixed {
-                self.bench.clock.pause(SETTLE);
-            }
-            let sample = self.visit(&mut duelists[place], plan.batches[place], plan.chance);
-            samples[place].push(sample.map_err(|end| (place, end))?);
+        number: usize,
+    ) -> Result<Pair, (usize, Outcome)> {
+        let others: Vec<_> = (0..duelists.len()).filter(|&place| place != plan.best).collect();
+        let rival = others[number % others.len()];
+        let mut places = [plan.best, rival];
+        if number / others.len() % 2 > 0 {
+            places.reverse();
         }
-        Ok(samples)
+        let mut samples = [Sample::default(); 2];
+        for place in places {
+            let sample = self.visit(&mut duelists[place], place, plan, number + 1);
+            samples[usize::from(place == rival)] = sample.map_err(|end| (place, end))?;
+        }
+        Ok(Pair { rival, samples })
     }
 
-    /// Takes a sample after a product that is not timed.
+    /// Takes a sample after a product that is not timed, again if it was disturbed. Returns the last one.
     fn visit(
         &mut self,
         ready: &mut Entry<'a, T, S>,
-        batch: usize,
-        chance: f64,
+        place: usize,
+        plan: &Plan,
+        pair: usize,
     ) -> Result<Sample, Outcome> {
-        self.time(ready, 1)?;
-        Ok(self.observe(ready, batch, chance)?.0)
+        let mut sample = Sample::default();
+        for _ in 0..TRIES {
+            if plan.is_mixed {
+                self.bench.clock.pause(SETTLE);
+            }
+            self.time(ready, 1)?;
+            sample = Sample { pair, ..self.observe(ready, plan.batches[place], plan.chance)?.0 };
+            ready.samples.duel.push(sample);
+            if !sample.is_disturbed() {
+                break;
+            }
+        }
+        Ok(sample)
     }
 
     /// Runs a last product and verifies it.
@@ -186,38 +215,27 @@ fn take_duelists<'a, T, V: ?Sized>(
     entrants.extract_if(.., is_duelist).collect()
 }
 
-impl Cycle {
-    fn of(samples: &[Vec<Sample>]) -> Self {
-        let log = |samples: &Vec<Sample>| {
-            let sum = |of: fn(&Sample) -> f64| samples.iter().map(of).sum::<f64>();
-            (sum(|sample| sample.seconds) / sum(|sample| sample.products as f64)).ln()
-        };
-        let disturbances = samples.iter().flatten().map(Sample::disturbance);
-        Self {
-            logs: samples.iter().map(log).collect(),
-            disturbance: disturbances.fold(0.0, f64::max),
-        }
+/// Gives the methods of a duel their times: the ratios to the best one are those of the duel, and the common level is
+/// that of the turns, in which all methods took part.
+fn conclude<T, V: ?Sized>(duelists: &mut [Ready<T, V>], best: usize, pairs: &[Pair]) {
+    let mut relative = vec![0.0; duelists.len()];
+    let mut counted = BTreeSet::new();
+    for place in (0..duelists.len()).filter(|&place| place != best) {
+        let with = |number: &usize| pairs[*number].rival == place;
+        let numbers: Vec<_> = (0..pairs.len()).filter(with).collect();
+        let chosen = choose_pairs(&numbers, |&number| pairs[number].disturbance());
+        relative[place] = median(chosen.iter().map(|&number| pairs[number].log())).unwrap_or(0.0);
+        counted.extend(chosen.into_iter().map(|number| number + 1));
     }
-
-    /// Returns the logarithm of the time of a method relative to the geometric mean of all.
-    fn relative(&self, place: usize) -> f64 {
-        self.logs[place] - self.logs.iter().sum::<f64>() / self.logs.len() as f64
-    }
-}
-
-/// Gives the methods of a duel their times: the ratios are those of the duel, and their common level is that of the
-/// turns, in which all methods took part.
-fn conclude<T, V: ?Sized>(duelists: &mut [Ready<T, V>], cycles: &[Cycle]) {
-    let counted = choose_cycles(cycles, |cycle| cycle.disturbance);
-    let of = |place: usize| median(counted.iter().map(|&cycle| cycles[cycle].relative(place)));
-    let relative: Vec<_> = (0..duelists.len()).filter_map(of).collect();
     let turns = duelists.iter().filter_map(|it| Some(it.samples.typical()?.as_secs_f64().ln()));
     let levels: Vec<_> = turns.zip(&relative).map(|(turn, relative)| turn - relative).collect();
     let level = levels.iter().sum::<f64>() / levels.len() as f64;
     for (ready, relative) in duelists.iter_mut().zip(relative) {
         ready.samples.duel_ms = Some(1e3 * (level + relative).exp());
-        for (number, samples) in ready.samples.duel.chunks_mut(2).enumerate() {
-            samples.iter_mut().for_each(|sample| sample.counts = counted.contains(&number));
+        // Of the samples of a pair that were taken again, the last one counts.
+        let attempts = ready.samples.duel.chunk_by_mut(|one, next| one.pair == next.pair);
+        for last in attempts.filter_map(|attempts| attempts.last_mut()) {
+            last.counts = counted.contains(&last.pair);
         }
     }
 }

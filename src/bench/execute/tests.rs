@@ -309,7 +309,8 @@ fn a_duel_cancels_what_changes_meanwhile() {
     let one: Prepare<f64> = |csr, _| prepare_slowing(csr, Duration::from_micros(1000));
     let other: Prepare<f64> = |csr, _| prepare_slowing(csr, Duration::from_micros(1050));
     let seconds = Duration::from_secs;
-    for (duel, errors) in [(true, 0.0..1e-4), (false, 0.01..1.0)] {
+    // What changes within a pair remains.
+    for (duel, errors) in [(true, 0.0..0.003), (false, 0.01..1.0)] {
         let usual = Settings::new(Protocol::MergeSpmv);
         let settings = Settings { max_time: seconds(1), rounds: 2, duel, ..usual };
         let rows = measure_all(settings, &[method(one), method(other)]).0;

@@ -25,9 +25,10 @@ pub struct SampleLine<'a> {
     pub cache: Option<CacheState>,
     pub order: Option<&'a Order>,
     pub process: usize,
-    /// The round in which the method had its turn; 0 in the duel, where samples with the same place in their process
-    /// follow each other.
+    /// The round in which the method had its turn; 0 in the duel.
     pub round: usize,
+    /// The pair of samples in the duel; 0 in a turn.
+    pub pair: usize,
     pub products: usize,
     /// The time of a product.
     pub ms: f64,
