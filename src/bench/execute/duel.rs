@@ -105,6 +105,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         time: Duration,
     ) -> Result<(), (usize, Outcome)> {
         let plan = self.plan(duelists, time);
+        self.let_threads_sleep(SETTLE);
         self.bench.clock.watch_threads();
         let (mut pairs, mut calm, mut all) = (Vec::new(), Duration::ZERO, Duration::ZERO);
         let is_over = |calm: Duration, all: Duration| calm >= plan.time || all >= MOST * plan.time;

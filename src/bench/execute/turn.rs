@@ -37,6 +37,10 @@ pub(super) const fn waiting(device: Device) -> Duration {
 /// what it takes longer is part of the setup.
 const MAX_OVER_COLD: u32 = 4;
 
+/// The pause after verification, in which the threads of rayon fall asleep. They look for work a while longer, and give
+/// up their CPU again and again. If a product used it meanwhile, they would wait for it, and delay the product.
+const REST: Duration = Duration::from_micros(300);
+
 const MAX_OVER_CACHE_BANDWIDTH: f64 = 2.0;
 /// The part of the estimated number of different values that there surely are.
 const SURELY_DISTINCT: f64 = 0.9;
@@ -64,13 +68,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     fn turn(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         let start = self.now();
-        // Only on the host do products share the cores with other threads.
-        if S::DEVICE == Device::Cpu {
-            self.bench.clock.watch_threads();
-            self.bench.clock.pause(SETTLE);
-        }
         self.renew_y()?;
         self.backend.forget()?;
+        self.let_threads_sleep(SETTLE);
+        self.bench.clock.watch_threads();
         let mut product = Duration::MAX;
         for _ in 0..self.bench.settings.warmups.max(1) {
             let time = self.time(ready, 1)?;
@@ -115,9 +116,18 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.round.batch(product).min(most.max(chain))
     }
 
+    /// Pauses until the threads of other methods, or of verification, sleep. Only on the host do products share the
+    /// cores with other threads.
+    pub(super) fn let_threads_sleep(&self, pause: Duration) {
+        if S::DEVICE == Device::Cpu {
+            self.bench.clock.pause(pause);
+        }
+    }
+
     /// Runs one or two products, which bring the data that verification has displaced back into the caches. The
     /// number is random so that a method cannot predict which of its products are verified.
     pub(super) fn refresh(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
+        self.let_threads_sleep(REST);
         let products = self.random.random_range(1..=2);
         self.time(ready, products).map(|_| ())
     }
