@@ -54,6 +54,8 @@ struct Case<'a, 'i, T, S> {
     fresh: Option<Fresh<T>>,
     /// The number of the round among those of all processes, from 1; 0 in a duel.
     number: usize,
+    /// Whether the last product of a duel ran on threads of a library.
+    is_of_library: bool,
     random: Xoshiro256PlusPlus,
     backend: S,
     extent: Extent<'a>,
@@ -88,6 +90,7 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         alteration: Alteration::default(),
         fresh: None,
         number: 0,
+        is_of_library: false,
         random: Xoshiro256PlusPlus::seed_from_u64(backend.agree((bench.entropy)())),
         backend,
         extent,

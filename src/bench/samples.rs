@@ -111,7 +111,7 @@ mod tests {
         let calm = [0.0, 0.0, 0.01, 0.0, 0.0, 0.0];
         let disturbed = [0.5, 0.4, 0.3, 0.2, 0.1, 0.6];
         let mut settings = Settings::new(Protocol::MergeSpmv);
-        (settings.iterations, settings.max_time) = (Some(100), Duration::MAX);
+        (settings.iterations, settings.max_time) = (Some(60), Duration::MAX);
         let round = settings.round(1, Device::Cpu);
         for (shares, is_fixed, expected) in [
             ([calm, disturbed].concat(), false, 6),

@@ -88,10 +88,10 @@ pub struct MeasureArgs {
     /// CPU limit of a control group (cgroup) lowers the default.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
-    /// Time per method and matrix, such as 300ms [default: 1s]
+    /// Time per method and matrix, such as 300ms [default: 600ms]
     ///
-    /// No further sample of its turns starts after it; the duel of the best methods in a process takes as long. Without
-    /// a named matrix it is 0.3 s; protocols have their own.
+    /// Of its turns; the duel of the best methods in a process takes five times as long. Without a named matrix it is
+    /// 0.15 s; protocols have their own.
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
     /// Format: text, csv, json, md … [default: by --output]
@@ -161,11 +161,11 @@ pub struct MeasureArgs {
     /// Stop a method that takes longer on a matrix, with setup and verification [default: 900]
     #[arg(help_heading = LONG, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// Rounds, in each of which every method has its turn; with 1, only one method is in memory at a time [default: 10]
+    /// Rounds, in each of which every method has its turn; with 1, only one method is in memory at a time [default: 6]
     #[arg(help_heading = LONG, long, value_name = "N", value_parser = whole_from(1, MAX_ROUNDS))]
     pub rounds: Option<u32>,
     /// Child processes that share the rounds of CPU methods, because times differ more between processes than within
-    /// one [default: 5, and up to 4 further ones for the best methods; or 1 with another protocol]
+    /// one [default: 3, and 6 at most for the best methods alone; 1 with another protocol]
     #[arg(help_heading = LONG, long, value_name = "N", value_parser = whole_from(1, 100))]
     pub processes: Option<u32>,
     /// Replace files that already exist

@@ -25,7 +25,7 @@ use spmv_results::settings::Protocol;
 /// The matrix that is measured if the command line names none.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
 /// How long the products of a method are then timed: less than usual, to show the program soon.
-const DEFAULT_TIME: Duration = Duration::from_millis(300);
+const DEFAULT_TIME: Duration = Duration::from_millis(150);
 
 #[derive(Clone, Debug, Args)]
 pub struct SingleArgs {

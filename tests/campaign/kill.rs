@@ -99,7 +99,7 @@ fn an_interrupt_of_one_matrix_shows_its_statistics_and_samples() {
         signal(&process, Signal::SIGINT);
         let rest: Vec<_> = lines.collect();
         assert_eq!(process.wait().unwrap().code(), Some(1));
-        if rest.iter().any(|line| line == "seq: interrupted in round 1 of 10") {
+        if rest.iter().any(|line| line == "seq: interrupted in round 1 of 6") {
             return;
         }
         println!("after {pause} s it has no samples: {rest:?}");

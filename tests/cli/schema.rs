@@ -145,7 +145,7 @@ fn every_protocol_is_in_the_documents() {
         let Settings { rounds, warmups, max_time, x, iterations, .. } = Settings::new(protocol);
         let limit = match max_time {
             Duration::MAX => "none".into(),
-            limit => format!("{} s", limit.as_secs()),
+            limit => format!("{} s", limit.as_secs_f64()),
         };
         let products = iterations.map_or("clamp(".into(), |products| format!("{products} |\n"));
         let x = format!("{x:?}").to_lowercase();

@@ -47,6 +47,8 @@ pub struct Host<'a, T> {
     is_damaged: bool,
     sweeps: Sweeps,
     evictor: Option<Evictor>,
+    /// The one for single products with cold caches, if samples are hot; until the next round.
+    spare: Option<Evictor>,
 }
 
 /// Calls `call`. If code of a plug-in runs in it, checks that it leaves the calling thread as it was. The team is not
@@ -78,6 +80,7 @@ impl<'a, T: Scalar> Host<'a, T> {
             is_damaged: false,
             sweeps: Sweeps::new(bench.team, footprint(csr)),
             evictor: cold.then(Evictor::of_machine),
+            spare: None,
         }
     }
 
@@ -238,11 +241,10 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
     fn time_cold(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Duration, Failed> {
         // Only this product follows an eviction if caches are hot. Without the memory for it, they stay hot here, too.
         let available = Available::now(self.bench.settings.max_memory, 2 * system::cache_bytes());
-        let mut temporary = None;
-        if self.evictor.is_none() && available.bytes > 0 {
-            temporary = Some(Evictor::of_machine());
+        if self.evictor.is_none() && self.spare.is_none() && available.bytes > 0 {
+            self.spare = Some(Evictor::of_machine());
         }
-        if let Some(evictor) = self.evictor.as_mut().or(temporary.as_mut()) {
+        if let Some(evictor) = self.evictor.as_mut().or(self.spare.as_mut()) {
             evictor.evict(self.bench.team);
         }
         self.time(prepared, 1)
@@ -280,6 +282,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
     }
 
     fn measure_peak(&mut self) -> Result<(), Failed> {
+        self.spare = None;
         let Bench { team, clock, .. } = *self.bench;
         clock.pause(SETTLE);
         for _ in 0..PEAK_REPETITIONS {

@@ -1,4 +1,4 @@
-//! The duel: the methods that the closing sentence names alternate sample by sample.
+//! The duel: the methods that the closing sentence may name alternate sample by sample.
 //!
 //! The best method and another one take a sample after the other, in alternating order. What lasts longer than two
 //! samples (other programs, the clock rate of the CPU) then hits both, and cancels in their ratio. The median of these
@@ -16,8 +16,9 @@ use crate::bench::samples::choose_pairs;
 use crate::bench::statistics::Sample;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
-use spmv_results::matrix::winner::named;
+use spmv_results::matrix::winner::candidates;
 use spmv_results::row::{Row, Status};
+use spmv_results::settings::DUEL;
 use spmv_results::statistics::median;
 
 /// The time of all pairs of a duel, at most, over that of the undisturbed ones.
@@ -35,8 +36,6 @@ struct Plan {
     batches: Vec<usize>,
     /// The probability that x changes before a sample.
     chance: f64,
-    /// Whether threads of a library and those of the team take part, which would spin on the same cores.
-    is_mixed: bool,
 }
 
 /// A sample of the best method and one of another.
@@ -131,14 +130,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             duelists.iter().map(|ready| ready.samples.typical().unwrap_or_default()).collect();
         let best = (0..typical.len()).min_by_key(|&place| typical[place]).unwrap_or_default();
         let batches: Vec<_> = typical.iter().map(|&product| self.fitting(product)).collect();
-        let products = (self.round.products * self.bench.settings.rounds) as u32;
+        let products = DUEL * (self.round.products * self.bench.settings.rounds) as u32;
         let time = most.min(typical.iter().sum::<Duration>().saturating_mul(products));
         let visit = |(&product, &batch): (&Duration, &usize)| product * (batch as u32 + 1);
         let visits: Duration = typical.iter().zip(&batches).map(visit).sum();
         let samples = time.as_secs_f64() / visits.as_secs_f64();
-        let uses_library = |ready: &Entry<'a, T, S>| ready.prepared.wake.is_some();
-        let is_mixed = duelists.iter().any(|it| uses_library(it) != uses_library(&duelists[0]));
-        Plan { time, best, batches, chance: self.chance_of_change(samples.max(2.0)), is_mixed }
+        Plan { time, best, batches, chance: self.chance_of_change(samples.max(2.0)) }
     }
 
     /// Takes the pair of samples with this number, of the best method and of one of the others in turn.
@@ -172,8 +169,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<Sample, Outcome> {
         let mut sample = Sample::default();
         for _ in 0..TRIES {
-            if plan.is_mixed {
-                self.bench.clock.pause(SETTLE);
+            let is_of_library = ready.prepared.wake.is_some();
+            if is_of_library != std::mem::replace(&mut self.is_of_library, is_of_library) {
+                // The threads of a library and those of the team would spin on the same cores.
+                self.let_threads_sleep(SETTLE);
             }
             self.time(ready, 1)?;
             sample = Sample { pair, ..self.observe(ready, plan.batches[place], plan.chance)?.0 };
@@ -193,8 +192,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 }
 
-/// Takes the methods of the duel out of all: those that were asked for, or else those that the times of this process
-/// name.
+/// Takes the methods of the duel out of all: those that were asked for, or else those that may be named by the times of
+/// this process.
 fn take_duelists<'a, T, V: ?Sized>(
     entrants: &mut Vec<Ready<'a, T, V>>,
     planned: Option<u32>,
@@ -206,7 +205,7 @@ fn take_duelists<'a, T, V: ?Sized>(
         picked: ready.prepared.picked.clone(),
         ..Row::default().with_key(&ready.cell.key)
     };
-    let own = named(&entrants.iter().map(row).collect::<Vec<_>>(), planned);
+    let own = candidates(&entrants.iter().map(row).collect::<Vec<_>>(), planned);
     let is_any_asked = entrants.iter().any(|ready| ready.cell.duels);
     let mut places = 0..;
     let is_duelist = |ready: &mut Ready<'a, T, V>| {

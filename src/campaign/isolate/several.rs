@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use super::supervisor::{Finish, Share, Supervisor};
-use crate::bench::event::Event;
+use crate::bench::event::{Event, Step};
 use crate::campaign::Work;
 use crate::campaign::collect::conclude;
 use spmv_methods::method::Device;
@@ -20,7 +20,7 @@ use spmv_results::row::{Row, RowKey};
 use spmv_results::statistics::estimate::is_enough;
 
 /// How long the further processes may take, as a share of the time of those before.
-const MOST_FURTHER: f64 = 0.5;
+const MOST_FURTHER: f64 = 1.0;
 
 /// The groups of a matrix that the processes have measured.
 struct Several<'w> {
@@ -34,6 +34,8 @@ struct Several<'w> {
     rows: Vec<Row>,
     /// The number of processes that have begun.
     number: usize,
+    /// The methods that the first process has let alternate, so that all do so with the same ones.
+    duelists: Vec<RowKey>,
 }
 
 /// Measures a matrix with these processes, and with further ones in the place of the last.
@@ -77,7 +79,15 @@ impl<'w> Several<'w> {
     fn new(process: &Supervisor, work: &'w Work<'w>) -> Self {
         let record = &process.record;
         let (cells, planned) = (record.cells.clone(), record.settings.planned);
-        Self { work, cells, planned, groups: Vec::new(), rows: Vec::new(), number: 0 }
+        Self {
+            work,
+            cells,
+            planned,
+            groups: Vec::new(),
+            rows: Vec::new(),
+            number: 0,
+            duelists: Vec::new(),
+        }
     }
 
     /// Lets a process measure these cells, or all, and keeps its groups. Passes on its other events.
@@ -88,7 +98,7 @@ impl<'w> Several<'w> {
         emit: &mut dyn FnMut(Event),
     ) -> Result<Finish> {
         let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_ok()).cloned().collect();
-        let duelists = self.duelists(|_| true);
+        let duelists = only.map_or_else(|| self.duelists.clone(), <[_]>::to_vec);
         let share = Share { bad: &bad, only, duelists: &duelists };
         self.number += 1;
         let mut groups = Vec::new();
@@ -101,7 +111,14 @@ impl<'w> Several<'w> {
             Event::Samples { cell, samples, .. } => {
                 emit(Event::Samples { cell, process: self.number, samples });
             }
-            event => emit(event),
+            event => {
+                if let Event::Step(Step::Duel(cells)) = &event
+                    && self.number == 1
+                {
+                    self.duelists.extend(cells.iter().cloned());
+                }
+                emit(event);
+            }
         })?;
         for row in groups.iter().flat_map(|group| &group.rows) {
             let is_known = |it: &Row| !it.is_ok() && it.cell() == row.cell();
@@ -134,23 +151,18 @@ impl<'w> Several<'w> {
         conclude(group, &self.cells, self.work.existing);
     }
 
-    /// Returns the methods of the CPU that the closing sentences name of groups of this kind.
-    fn duelists(&self, is_meant: impl Fn(&Group) -> bool) -> Vec<RowKey> {
-        let groups = self.joined();
-        let on_host = groups.iter().filter(|group| group.device == Device::Cpu && is_meant(group));
-        let of = |group: &Group| -> Vec<RowKey> {
+    /// Returns the methods that a further process measures: those that the closing sentence of a group names that is
+    /// not certain yet. All processes have measured them, because the times of rows are pairs by their place.
+    fn open(&self) -> Vec<RowKey> {
+        let is_open = |group: &&Group| {
+            let stated = stated(&group.rows, self.planned);
+            group.device == Device::Cpu && stated.is_some_and(|ratio| !is_enough(&ratio))
+        };
+        let named = |group: &Group| -> Vec<RowKey> {
             let places = named(&group.rows, self.planned).into_iter();
             places.filter_map(|place| group.rows[place].cell()).collect()
         };
-        on_host.flat_map(of).collect()
-    }
-
-    /// Returns the methods that a further process measures: at least two of a group, which all processes have measured,
-    /// because the times of rows are pairs by their place.
-    fn open(&self) -> Vec<RowKey> {
-        let stated = |group: &Group| stated(&group.rows, self.planned);
-        let is_open = |group: &Group| stated(group).is_some_and(|ratio| !is_enough(&ratio));
-        let mut open = self.duelists(is_open);
+        let mut open: Vec<_> = self.joined().iter().filter(is_open).flat_map(named).collect();
         let times = |cell: &RowKey| self.rows.iter().filter(|row| row.has_key(cell)).count();
         open.retain(|cell| times(cell) == self.number);
         let all = open.clone();
@@ -209,6 +221,7 @@ mod tests {
                 groups: vec![last],
                 rows,
                 number: 5,
+                duelists: vec![],
             };
             let names: Vec<_> = several.open().into_iter().map(|cell| cell.method).collect();
             assert_eq!(names, open);
@@ -229,8 +242,15 @@ mod tests {
             rows.truncate(10);
             rows.extend(further.iter().map(|name| row(name, 1.0)));
             let (rows, groups) = (rows.clone(), vec![group.clone()]);
-            let several =
-                Several { work: &work, cells: vec![], planned: None, groups, rows, number: 6 };
+            let several = Several {
+                work: &work,
+                cells: vec![],
+                planned: None,
+                groups,
+                rows,
+                number: 6,
+                duelists: vec![],
+            };
             assert_eq!(several.open().len(), open, "{further:?}");
         }
     }

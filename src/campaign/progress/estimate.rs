@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use spmv_matrix::source::Source;
 use spmv_methods::method::Device;
-use spmv_results::settings::Settings;
+use spmv_results::settings::{DUEL, Settings};
 
 /// The approximate number of bytes per entry in a text file.
 const BYTES_PER_ENTRY: u64 = 12;
@@ -43,7 +43,7 @@ impl Estimate {
             .min(settings.max_time.as_secs_f64());
         let rounds = settings.rounds.max(1);
         let processes = settings.processes as f64;
-        let duel = settings.duel_time().map_or(0.0, |_| timed);
+        let duel = settings.duel_time().map_or(0.0, |_| f64::from(DUEL) * timed);
         let read = entries as f64 / ENTRIES_PER_SECOND + VERIFY_PRODUCTS * product + duel;
         let prepare = MIN_PREPARE_SECONDS + (SETUP_PRODUCTS + VERIFY_PRODUCTS) * product;
         Self {

@@ -27,6 +27,21 @@ pub fn named(rows: &[Row], planned: Option<u32>) -> Vec<usize> {
     [first, second].into_iter().chain(plain).map(|candidate| candidate.place).collect()
 }
 
+/// Returns the places of the rows that an answer names or, if their times were only a little different, might name, the
+/// [`named`] ones first.
+pub fn candidates(rows: &[Row], planned: Option<u32>) -> Vec<usize> {
+    let mut places = named(rows, planned);
+    let Some(field) = Field::of(rows, planned) else { return places };
+    let mut close: Vec<_> = field.all.iter().filter(|other| field.is_close(other)).collect();
+    let over_first = |other: &Candidate| other.over(&field.first).value;
+    close.sort_by(|a, b| over_first(a).total_cmp(&over_first(b)));
+    let close = close.into_iter().map(|other| other.place);
+    let further: Vec<_> = close.filter(|place| !places.contains(place)).collect();
+    places.extend(further);
+    places.truncate(MOST_CANDIDATES);
+    places
+}
+
 /// Returns how many times as fast the first method is as the one that the answer compares with it.
 pub fn stated(rows: &[Row], planned: Option<u32>) -> Option<Estimate> {
     let field = Field::of(rows, planned)?;
@@ -41,6 +56,10 @@ pub fn not_told_apart(rows: &[Row]) -> Option<(&str, Vec<&str>)> {
     Some((first.method, close.map(|other| other.method).collect()))
 }
 
+/// How many times as long as a method that an answer names another one takes at most that might be named.
+const CLOSE: f64 = 1.1;
+/// The number of methods that might be named, at most.
+const MOST_CANDIDATES: usize = 4;
 /// The time that preparations without any work may take, in milliseconds.
 const NOTHING_MS: f64 = 0.05;
 /// Half the width of the interval of a ratio, as a share of it, above which the times are too noisy to compare methods
@@ -114,6 +133,13 @@ impl<'a> Field<'a> {
         let (first, second) = if is_swapped { (second, first) } else { (first, second) };
         let (first, second) = (first.clone(), second.clone());
         Some(Self { all, first, second, plain })
+    }
+
+    /// Whether a method is about as fast as the second, or without setup as the fastest without one.
+    fn is_close(&self, other: &Candidate) -> bool {
+        let plain = self.plain.as_ref().filter(|_| other.needs_no_setup());
+        let is_close = |to: &Candidate| other.over(to).value < CLOSE;
+        is_close(&self.second) || plain.is_some_and(is_close)
     }
 
     /// Returns the method that the answer compares with the first, and what it is.

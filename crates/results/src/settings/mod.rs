@@ -35,6 +35,9 @@ pub enum Protocol {
     Power,
 }
 
+/// The time of the duel in a process over that of all turns of a method.
+pub const DUEL: u32 = 5;
+
 /// The products of a chain with [`Protocol::Power`]: enough to be like a solver's, and few enough for an error bound
 /// that finds a wrong product.
 pub const CHAIN: usize = 4;
@@ -223,12 +226,12 @@ impl Settings {
             planned: None,
             warmups: 5,
             min_time: Duration::ZERO,
-            max_time: Duration::from_secs(1),
+            max_time: Duration::from_millis(600),
             timeout: Duration::from_secs(900),
             // A 95 % interval of the median needs six samples.
-            rounds: 10,
-            processes: 5,
-            further_processes: 4,
+            rounds: 6,
+            processes: 3,
+            further_processes: 6,
             share: None,
             duel: true,
             samples: false,
@@ -299,11 +302,10 @@ impl Settings {
         share.unwrap_or([0, self.rounds.max(1)])
     }
 
-    /// Returns the time of the duel in a process: that of all turns of a method. There is none if the number of products
-    /// is fixed, or without rounds.
+    /// Returns the time of the duel in a process. There is none if the number of products is fixed, or without rounds.
     pub fn duel_time(&self) -> Option<TimeLimit> {
         let is_meant = self.duel && self.rounds > 1 && self.iterations.is_none();
-        Some(self.max_time).filter(|&time| is_meant && time < Duration::MAX)
+        (is_meant && self.max_time < Duration::MAX).then(|| DUEL * self.max_time)
     }
 
     /// Returns the number of products that a method may assume.
