@@ -183,7 +183,7 @@ pub struct MeasureArgs {
     #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
     /// Write every sample to this file, to compute times and intervals again (docs/samples.md)
-    #[arg(help_heading = OUTPUT, long, value_name = "FILE.csv[.zst]")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE.csv[.zst]")]
     pub samples: Option<PathBuf>,
     /// Also time each kernel of a product; shown in the formats text and json
     #[arg(help_heading = GPU, long)]

@@ -107,6 +107,13 @@ fn methods_are_compared_in_the_processes_that_measured_both() {
     assert_eq!(named(&rows, None), [1, 2, 0]);
     assert_eq!(named(&rows[..2], None), [1, 0]);
     assert_eq!((named(&rows[..1], None), named(&rows, Some(9))), (vec![], vec![0, 1]));
+    // A method that is hardly slower than the second, or than the fastest without setup, might be named.
+    let close =
+        [row("d", 9.0, &[1.1, 1.1]), row("e", 0.0, &[1.12, 1.12]), row("f", 9.0, &[1.12, 1.12])];
+    let more = [&rows[..], &close].concat();
+    assert_eq!(candidates(&more, None), [1, 2, 0, 3]);
+    assert_eq!(candidates(&[&rows[..], &close[1..]].concat(), None), [1, 2, 0, 3]);
+    assert_eq!(candidates(&[&rows[..], &close[2..]].concat(), None), [1, 2, 0]);
     let over_first = stated(&rows, None).unwrap();
     assert!((over_first.value - (1.06f64 * 1.04).sqrt()).abs() < 1e-12, "{over_first:?}");
     expect![[r#"
