@@ -129,7 +129,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             self.part = (together > 1 && parts.len() > 1).then_some((number, parts.len()));
             let mut part: Vec<_> = part.iter().map(|&place| &cells[place]).collect();
             // A method may gain from what the one before it has left. In every other process another one precedes.
-            if self.bench.settings.share.is_some_and(|[before, own]| before / own % 2 > 0) {
+            if self
+                .bench
+                .settings
+                .share
+                .is_some_and(|[before, own]| !(before / own).is_multiple_of(2))
+            {
                 part.reverse();
             }
             self.measure(&part, take(&mut warm_up))?;

@@ -148,7 +148,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let others: Vec<_> = (0..duelists.len()).filter(|&place| place != plan.best).collect();
         let rival = others[number % others.len()];
         let mut places = [plan.best, rival];
-        if number / others.len() % 2 > 0 {
+        if !(number / others.len()).is_multiple_of(2) {
             places.reverse();
         }
         let mut samples = [Sample::default(); 2];
