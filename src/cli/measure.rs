@@ -88,7 +88,7 @@ pub struct MeasureArgs {
     /// CPU limit of a control group (cgroup) lowers the default.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
-    /// Time per method and matrix, such as 300ms [default: 600ms]
+    /// Time per method and matrix, such as 2s [default: 600ms]
     ///
     /// Of its turns; the duel of the best methods in a process takes five times as long. Without a named matrix it is
     /// 0.15 s; protocols have their own.

@@ -1,8 +1,8 @@
 /* One product under several names, to see what a comparison says of methods that are known to be equal, or to differ by
  * a known part. `shared` reads the program's CSR arrays; `own` and `again` read copies of their own, made as methods
  * make their arrays; `slower-2` and `slower-5` are `own`, but each thread computes one in fifty, or in twenty, of its
- * rows twice. The second time comes in one piece at the end, when caches no longer hold most of it: a product takes 2 or
- * 5 % longer, or less where a cache does. All run the same code. */
+ * rows twice. The second time comes in one piece at the end, when caches no longer hold most of it: a product takes 2
+ * or 5 % longer, or less where a cache does. All run the same code. */
 #include "spmv_method.h"
 
 #include <string.h>

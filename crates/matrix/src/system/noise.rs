@@ -7,7 +7,7 @@ use super::groups::Throttling;
 use super::read;
 
 /// The ticks of `/proc/stat` per second. Linux fixes them independently of the kernel's timer rate.
-const TICKS: f64 = 100.0;
+pub(super) const TICKS: f64 = 100.0;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
@@ -34,8 +34,8 @@ impl Readings {
     fn of(stat: &str, loadavg: &str, cpuinfo: &str) -> Self {
         let ticks = ticks(stat);
         Self {
-            cpu_s: ticks.map(|ticks| ticks.iter().sum()),
-            steal_s: ticks.map(|ticks| ticks[7]),
+            cpu_s: ticks.map(|ticks| ticks.iter().sum::<f64>() / TICKS),
+            steal_s: ticks.map(|ticks| ticks[7] / TICKS),
             load_average: numbers(loadavg),
             cpu_mhz: clocks(cpuinfo),
             throttling: None,
@@ -56,11 +56,11 @@ impl Readings {
     }
 }
 
-/// Returns the time of all CPUs in seconds, from the text of `/proc/stat`: user, nice, system, idle, iowait, irq,
+/// Returns the time of all CPUs in [`TICKS`], from the text of `/proc/stat`: user, nice, system, idle, iowait, irq,
 /// softirq, steal. The time of guests is part of the user time.
 pub(super) fn ticks(stat: &str) -> Option<[f64; 8]> {
     let cpu = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    Some(numbers::<8>(cpu)?.map(|ticks| ticks / TICKS))
+    numbers(cpu)
 }
 
 /// Returns the first words of a text as numbers.

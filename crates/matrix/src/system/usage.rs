@@ -5,7 +5,7 @@ use std::time::Instant;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-use super::noise::ticks;
+use super::noise::{TICKS, ticks};
 use super::read;
 
 /// The time of the CPUs that was used up to a moment, in seconds.
@@ -45,7 +45,7 @@ fn seconds(usage: &Usage) -> f64 {
 /// Returns the seconds in which the CPUs ran programs: user, nice and system, without idle and waiting for disks.
 fn used(stat: &str) -> Option<f64> {
     let [user, nice, system, ..] = ticks(stat)?;
-    Some(user + nice + system)
+    Some((user + nice + system) / TICKS)
 }
 
 #[cfg(test)]
