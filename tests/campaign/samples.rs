@@ -1,5 +1,6 @@
 //! What `--samples` writes.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::process::Command;
 
@@ -31,6 +32,32 @@ fn times_and_intervals_follow_from_the_samples() {
                 (found / expected - 1.0).abs() < 1e-3,
                 "{column}: {found} and {expected}\n{printed}"
             );
+        }
+    }
+}
+
+/// The further processes of a matrix, which take the place of the last one, do not change the rounds of the next one.
+#[test]
+fn each_matrix_begins_with_the_same_rounds() {
+    let place = Dir::with_matrices(&[300, 400]);
+    let words = "corpus matrices --methods seq,merge --threads 1 --max-time 0.02 --rounds 9 --no-bandwidth --quiet \
+                 --samples samples.csv --output out.csv";
+    assert!(place.program(words).status().unwrap().success());
+    let samples = rows(&place.read("samples.csv"));
+    let rounds = |file: &str, process: u32| -> BTreeSet<String> {
+        let is_meant = |row: &&BTreeMap<String, String>| {
+            row["file"].ends_with(file)
+                && row["process"] == process.to_string()
+                && row["round"] != "0"
+        };
+        samples.iter().filter(is_meant).map(|row| row["round"].clone()).collect()
+    };
+    for file in ["m1.mtx", "m2.mtx"] {
+        for (process, expected) in
+            [(1, ["1", "2", "3"].as_slice()), (3, &["7", "8", "9"]), (4, &["10", "11"])]
+        {
+            let expected = expected.iter().map(|round| (*round).to_owned()).collect();
+            assert_eq!(rounds(file, process), expected, "process {process} of {file}");
         }
     }
 }

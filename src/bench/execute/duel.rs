@@ -26,7 +26,7 @@ const MOST: u32 = 3;
 /// How often a disturbed sample is taken at most.
 const TRIES: usize = 3;
 
-/// How methods alternate.
+/// What the times of the turns say about a duel: how long it and its samples are.
 struct Plan {
     /// The time of undisturbed pairs: short products need less than others.
     time: Duration,

@@ -21,6 +21,8 @@ use spmv_results::statistics::estimate::is_enough;
 
 /// How long the further processes may take, as a share of the time of those before.
 const MOST_FURTHER: f64 = 1.0;
+/// The rounds of a further process.
+const ROUNDS: usize = 2;
 
 /// The groups of a matrix that the processes have measured.
 struct Several<'w> {
@@ -59,17 +61,21 @@ pub(super) fn measure(
     }
     let mut finish = several.run(last, None, emit)?;
     let limit = begun.elapsed().mul_f64(1.0 + MOST_FURTHER);
+    let own = last.rounds();
     for number in 0..further {
         let open = several.open();
         if finish != Finish::Done || open.is_empty() || begun.elapsed() > limit {
             break;
         }
-        last.begin_further(number);
+        last.replace(Some([last.record.settings.rounds + ROUNDS * number, ROUNDS]));
         finish = several.run(last, Some(&open), &mut |event| {
             if matches!(event, Event::Step(_) | Event::Samples { .. }) {
                 emit(event);
             }
         })?;
+    }
+    if last.rounds() != own {
+        last.replace(own);
     }
     several.joined().into_iter().for_each(|group| emit(Event::Group(Box::new(group))));
     Ok(finish)

@@ -25,8 +25,6 @@ use spmv_results::run::facts::differences_to_join;
 const GRACE: Duration = Duration::from_secs(1);
 /// The number of attempts with children that end before they are ready, or while no method is running.
 const TRIES: usize = 4;
-/// The rounds of a further process.
-const ROUNDS: usize = 2;
 
 pub struct Supervisor<'a> {
     program: PathBuf,
@@ -66,10 +64,14 @@ impl<'a> Supervisor<'a> {
         Ok(Self { program, hello, interrupted, running: Some(running), record })
     }
 
-    /// Replaces the child by another one, which takes two further rounds.
-    pub fn begin_further(&mut self, number: usize) {
-        let settings = &mut self.hello.plan.run.settings;
-        settings.share = Some([settings.rounds + ROUNDS * number, ROUNDS]);
+    /// Returns the rounds before this process and its own.
+    pub fn rounds(&self) -> Option<[usize; 2]> {
+        self.hello.plan.run.settings.share
+    }
+
+    /// Lets another child take the place of this one, with these rounds.
+    pub fn replace(&mut self, rounds: Option<[usize; 2]>) {
+        self.hello.plan.run.settings.share = rounds;
         self.running = None;
     }
 
@@ -81,6 +83,11 @@ impl<'a> Supervisor<'a> {
         share: Share,
         emit: &mut dyn FnMut(Event),
     ) -> Result<Finish> {
+        if !self.hello.plan.run.settings.duel {
+            // A matrix before had none, because a child ended in it.
+            self.hello.plan.run.settings.duel = true;
+            self.running = None;
+        }
         let record = self.record.clone();
         let collector = Collector::new(&record, work.existing, share.bad);
         let mut collector = match share.only {
