@@ -13,6 +13,7 @@ mod modelled;
 mod observe;
 mod power;
 mod singles;
+mod standing;
 mod turn;
 
 use std::mem::take;
@@ -41,6 +42,7 @@ use spmv_methods::plugin::{Process, not_restored};
 use spmv_results::matrix::Group;
 use spmv_results::row::{Baseline, Remark, Status};
 use spmv_results::settings::Round;
+use standing::far_behind;
 
 /// How long products run on a device before the first round, so that its clocks reach their level under load.
 const WARM_UP: Duration = Duration::from_millis(200);
@@ -54,8 +56,6 @@ struct Case<'a, 'i, T, S> {
     fresh: Option<Fresh<T>>,
     /// The number of the round among those of all processes, from 1; 0 in a duel.
     number: usize,
-    /// Whether the last product of a duel ran on threads of a library.
-    is_of_library: bool,
     random: Xoshiro256PlusPlus,
     backend: S,
     extent: Extent<'a>,
@@ -90,7 +90,6 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         alteration: Alteration::default(),
         fresh: None,
         number: 0,
-        is_of_library: false,
         random: Xoshiro256PlusPlus::seed_from_u64(backend.agree((bench.entropy)())),
         backend,
         extent,
@@ -209,21 +208,29 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(())
     }
 
-    /// Runs the rounds with these numbers: in each, every method has one turn.
+    /// Runs the rounds with these numbers: in each, every method has one turn. Those that are far behind rest in every
+    /// other round.
     fn take_rounds(
         &mut self,
         entrants: &mut Vec<Entry<'a, T, S>>,
         numbers: RangeInclusive<usize>,
     ) -> Result<(), Stopped> {
         let of = self.bench.settings.rounds.max(*numbers.end());
-        for number in numbers {
+        for (place, number) in numbers.enumerate() {
             self.number = number;
+            let mut resting = far_behind(entrants, self.bench.settings.planned);
+            resting.retain(|_| !place.is_multiple_of(2));
             // If the bandwidth cannot be measured, it stays unknown.
             let _ = self.backend.measure_peak();
             self.alteration = self.backend.alter(self.inputs, &mut self.random);
             let mut next = 0;
             while let Some(ready) = entrants.get_mut(next) {
                 self.check_interrupt()?;
+                if resting.contains(&ready.cell.key) {
+                    ready.turns += 1;
+                    next += 1;
+                    continue;
+                }
                 self.bench.begin(ready.cell, Turn::Round { number, of });
                 match self.watching(&ready.cell.choice, |case| case.take_turn(ready)) {
                     Ok(()) => next += 1,

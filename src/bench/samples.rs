@@ -7,7 +7,7 @@ use spmv_results::row::Remark;
 use spmv_results::settings::Round;
 
 /// A sample is disturbed if a thread waited for a CPU for more than this share of its time.
-const DISTURBED: f64 = 0.01;
+pub const DISTURBED: f64 = 0.01;
 /// If fewer samples are undisturbed, others count, too. An interval of the median needs six.
 const FEWEST: usize = 6;
 
@@ -45,7 +45,7 @@ pub fn choose_pairs<T: Copy>(pairs: &[T], disturbance: impl Fn(&T) -> f64) -> Ve
 }
 
 /// Returns the places of all, the least disturbed first.
-fn least_disturbed<T>(all: &[T], disturbance: impl Fn(&T) -> f64) -> Vec<usize> {
+pub fn least_disturbed<T>(all: &[T], disturbance: impl Fn(&T) -> f64) -> Vec<usize> {
     let mut places: Vec<_> = (0..all.len()).collect();
     places.sort_by(|&a, &b| disturbance(&all[a]).total_cmp(&disturbance(&all[b])));
     places

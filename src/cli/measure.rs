@@ -90,7 +90,7 @@ pub struct MeasureArgs {
     pub threads: Vec<usize>,
     /// Time per method and matrix, such as 2s [default: 600ms]
     ///
-    /// Of its turns; the duel of the best methods in a process takes five times as long. Without a named matrix it is
+    /// Of its turns; the duel of the best methods in a process takes three times as long. Without a named matrix it is
     /// 0.15 s; protocols have their own.
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,

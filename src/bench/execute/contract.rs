@@ -122,6 +122,7 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub power: Power,
     /// The time of all batches of products.
     pub busy: Duration,
+    /// The number of rounds of this process that are over for the method.
     pub turns: usize,
     /// The total time spent on the method, setup and verification included.
     pub spent: Duration,

@@ -1,32 +1,40 @@
-//! The duel: the methods that the closing sentence may name alternate sample by sample.
+//! The duel: the methods that the closing sentence may name alternate.
 //!
-//! The best method and another one take a sample after the other, in alternating order. What lasts longer than two
-//! samples (other programs, the clock rate of the CPU) then hits both, and cancels in their ratio. The median of these
-//! ratios counts. An untimed product before each sample brings the method's own data into the caches. A sample that was
-//! disturbed is taken again at once, a few times; a pair with a sample that stays disturbed counts for none of both.
+//! The best method and another one take a few samples each, in alternating order. What lasts longer than a pair of such
+//! visits (other programs, the clock rate of the CPU) then hits both, and cancels in their ratio. The median of these
+//! ratios counts. Each method begins with products that are not timed: a matrix of the size of the caches is only half
+//! in them after the first one, because those of the other method are still there. A disturbed sample is taken again,
+//! and a pair with a method that was disturbed all the time counts for none of both.
 
 use std::collections::BTreeSet;
+use std::iter::zip;
 use std::time::Duration;
 
+use super::standing::nameable;
 use super::{Case, Entry, Ready, Stopped};
 use crate::bench::backend::{Backend, SETTLE};
 use crate::bench::event::{Event, Step};
 use crate::bench::outcome::Outcome;
-use crate::bench::samples::choose_pairs;
+use crate::bench::samples::{DISTURBED, choose_pairs, least_disturbed};
 use crate::bench::statistics::Sample;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
-use spmv_results::matrix::winner::candidates;
-use spmv_results::row::{Row, Status};
 use spmv_results::settings::DUEL;
 use spmv_results::statistics::median;
 
 /// The time of all pairs of a duel, at most, over that of the undisturbed ones.
 const MOST: u32 = 3;
-/// How often a disturbed sample is taken at most.
+/// The samples of a visit that count.
+const SAMPLES: usize = 4;
+/// How many samples of a visit are taken at most for each that counts.
 const TRIES: usize = 3;
+/// The untimed products that bring the data of a method into the caches. After one, products of a matrix in the
+/// last-level cache took 20 % longer than later ones, after four 5 %, and after eight 2 %.
+const WARM_UPS: usize = 8;
+/// The time of these products, at most: if they take longer, most of the data are in no cache.
+const WARMING: Duration = Duration::from_millis(25);
 
-/// What the times of the turns say about a duel: how long it and its samples are.
+/// What the times of the turns say about a duel, and who had the last visit.
 struct Plan {
     /// The time of undisturbed pairs: short products need less than others.
     time: Duration,
@@ -34,24 +42,50 @@ struct Plan {
     best: usize,
     /// The number of products in a sample of each method.
     batches: Vec<usize>,
+    /// The number of products before the samples of each method.
+    warm_ups: Vec<usize>,
     /// The probability that x changes before a sample.
     chance: f64,
+    /// The place of the method that was visited last.
+    last: Option<usize>,
 }
 
-/// A sample of the best method and one of another.
+/// The samples of a method in a pair.
+#[derive(Clone, Copy, Default)]
+struct Visit {
+    /// The median time of a product, of the samples that count.
+    seconds: f64,
+    /// The largest disturbance of these.
+    disturbance: f64,
+}
+
+impl Visit {
+    /// Lets the least disturbed samples count.
+    fn of(samples: &mut [Sample]) -> Self {
+        let mut places = least_disturbed(samples, Sample::disturbance);
+        places.truncate(SAMPLES);
+        places.iter().for_each(|&place| samples[place].counts = true);
+        let counted = || places.iter().map(|&place| &samples[place]);
+        let times = counted().map(|sample| sample.seconds / sample.products as f64);
+        let seconds = median(times).unwrap_or_default();
+        Self { seconds, disturbance: counted().map(Sample::disturbance).fold(0.0, f64::max) }
+    }
+}
+
+/// A visit of the best method and one of another.
 struct Pair {
     rival: usize,
-    samples: [Sample; 2],
+    visits: [Visit; 2],
 }
 
 impl Pair {
     fn disturbance(&self) -> f64 {
-        self.samples.iter().map(Sample::disturbance).fold(0.0, f64::max)
+        self.visits.iter().map(|visit| visit.disturbance).fold(0.0, f64::max)
     }
 
     /// Returns the logarithm of how many times as long the other method takes.
     fn log(&self) -> f64 {
-        let [best, rival] = self.samples.map(|sample| sample.seconds / sample.products as f64);
+        let [best, rival] = self.visits.map(|visit| visit.seconds);
         (rival / best).ln()
     }
 }
@@ -103,17 +137,17 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         duelists: &mut [Entry<'a, T, S>],
         time: Duration,
     ) -> Result<(), (usize, Outcome)> {
-        let plan = self.plan(duelists, time);
+        let mut plan = self.plan(duelists, time);
         self.let_threads_sleep(SETTLE);
         self.bench.clock.watch_threads();
         let (mut pairs, mut calm, mut all) = (Vec::new(), Duration::ZERO, Duration::ZERO);
-        let is_over = |calm: Duration, all: Duration| calm >= plan.time || all >= MOST * plan.time;
-        while pairs.len() < duelists.len() || !is_over(calm, all) && !self.interrupted() {
+        let (time, longest, fewest) = (plan.time, MOST * plan.time, 2 * (duelists.len() - 1));
+        while pairs.len() < fewest || calm < time && all < longest && !self.interrupted() {
             let begin = self.now();
-            let pair = self.pair(duelists, &plan, pairs.len())?;
+            let pair = self.pair(duelists, &mut plan, pairs.len())?;
             let took = self.now() - begin;
             all += took;
-            if !pair.samples.iter().any(Sample::is_disturbed) {
+            if pair.disturbance() <= DISTURBED {
                 calm += took;
             }
             pairs.push(pair);
@@ -132,56 +166,68 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let batches: Vec<_> = typical.iter().map(|&product| self.fitting(product)).collect();
         let products = DUEL * (self.round.products * self.bench.settings.rounds) as u32;
         let time = most.min(typical.iter().sum::<Duration>().saturating_mul(products));
-        let visit = |(&product, &batch): (&Duration, &usize)| product * (batch as u32 + 1);
-        let visits: Duration = typical.iter().zip(&batches).map(visit).sum();
-        let samples = time.as_secs_f64() / visits.as_secs_f64();
-        Plan { time, best, batches, chance: self.chance_of_change(samples.max(2.0)) }
+        let warm_up = |product: &Duration| {
+            let most = WARMING.as_secs_f64() / product.as_secs_f64();
+            (most as usize).clamp(1, WARM_UPS)
+        };
+        let warm_ups: Vec<_> = typical.iter().map(warm_up).collect();
+        let products =
+            zip(&warm_ups, &batches).map(|(warm_up, batch)| warm_up / 2 + SAMPLES * batch);
+        let visits: Duration =
+            zip(&typical, products).map(|(time, many)| *time * many as u32).sum();
+        let samples = SAMPLES as f64 * time.as_secs_f64() / visits.as_secs_f64();
+        let chance = self.chance_of_change(samples.max(2.0));
+        Plan { time, best, batches, warm_ups, chance, last: None }
     }
 
-    /// Takes the pair of samples with this number, of the best method and of one of the others in turn.
+    /// Takes the pair with this number: after one with the same rival, in the other order. So every other visit is of
+    /// the same method as the one before, and needs no warm-up.
     fn pair(
         &mut self,
         duelists: &mut [Entry<'a, T, S>],
-        plan: &Plan,
+        plan: &mut Plan,
         number: usize,
     ) -> Result<Pair, (usize, Outcome)> {
         let others: Vec<_> = (0..duelists.len()).filter(|&place| place != plan.best).collect();
-        let rival = others[number % others.len()];
+        let rival = others[number / 2 % others.len()];
         let mut places = [plan.best, rival];
-        if !(number / others.len()).is_multiple_of(2) {
+        if !number.is_multiple_of(2) {
             places.reverse();
         }
-        let mut samples = [Sample::default(); 2];
+        let mut visits = [Visit::default(); 2];
         for place in places {
-            let sample = self.visit(&mut duelists[place], place, plan, number + 1);
-            samples[usize::from(place == rival)] = sample.map_err(|end| (place, end))?;
+            let visit = self.visit(duelists, place, plan, number + 1);
+            visits[usize::from(place == rival)] = visit.map_err(|end| (place, end))?;
         }
-        Ok(Pair { rival, samples })
+        Ok(Pair { rival, visits })
     }
 
-    /// Takes a sample after a product that is not timed, again if it was disturbed. Returns the last one.
+    /// Takes the samples of a method, more of them if some were disturbed.
     fn visit(
         &mut self,
-        ready: &mut Entry<'a, T, S>,
+        duelists: &mut [Entry<'a, T, S>],
         place: usize,
-        plan: &Plan,
+        plan: &mut Plan,
         pair: usize,
-    ) -> Result<Sample, Outcome> {
-        let mut sample = Sample::default();
-        for _ in 0..TRIES {
-            let is_of_library = ready.prepared.wake.is_some();
-            if is_of_library != std::mem::replace(&mut self.is_of_library, is_of_library) {
-                // The threads of a library and those of the team would spin on the same cores.
-                self.let_threads_sleep(SETTLE);
-            }
-            self.time(ready, 1)?;
-            sample = Sample { pair, ..self.observe(ready, plan.batches[place], plan.chance)?.0 };
-            ready.samples.duel.push(sample);
-            if !sample.is_disturbed() {
-                break;
-            }
+    ) -> Result<Visit, Outcome> {
+        let is_of_library = |place: usize| duelists[place].prepared.wake.is_some();
+        let last = plan.last.replace(place);
+        if last.is_some_and(|last| is_of_library(last) != is_of_library(place)) {
+            // The threads of a library and those of the team would spin on the same cores.
+            self.let_threads_sleep(SETTLE);
         }
-        Ok(sample)
+        let ready = &mut duelists[place];
+        let warm_ups = if last == Some(place) { 0 } else { plan.warm_ups[place] };
+        for _ in 0..warm_ups {
+            self.time(ready, 1)?;
+        }
+        let (before, mut calm) = (ready.samples.duel.len(), 0);
+        while calm < SAMPLES && ready.samples.duel.len() - before < TRIES * SAMPLES {
+            let (sample, _) = self.observe(ready, plan.batches[place], plan.chance)?;
+            calm += usize::from(!sample.is_disturbed());
+            ready.samples.duel.push(Sample { pair, ..sample });
+        }
+        Ok(Visit::of(&mut ready.samples.duel[before..]))
     }
 
     /// Runs a last product and verifies it.
@@ -198,14 +244,7 @@ fn take_duelists<'a, T, V: ?Sized>(
     entrants: &mut Vec<Ready<'a, T, V>>,
     planned: Option<u32>,
 ) -> Vec<Ready<'a, T, V>> {
-    let row = |ready: &Ready<'a, T, V>| Row {
-        status: Some(Status::Ok),
-        setup_ms: Some(ready.setup_ms),
-        median_ms: ready.samples.typical().map(|time| 1e3 * time.as_secs_f64()),
-        picked: ready.prepared.picked.clone(),
-        ..Row::default().with_key(&ready.cell.key)
-    };
-    let own = candidates(&entrants.iter().map(row).collect::<Vec<_>>(), planned);
+    let own = nameable(entrants, planned);
     let is_any_asked = entrants.iter().any(|ready| ready.cell.duels);
     let mut places = 0..;
     let is_duelist = |ready: &mut Ready<'a, T, V>| {
@@ -232,10 +271,10 @@ fn conclude<T, V: ?Sized>(duelists: &mut [Ready<T, V>], best: usize, pairs: &[Pa
     let level = levels.iter().sum::<f64>() / levels.len() as f64;
     for (ready, relative) in duelists.iter_mut().zip(relative) {
         ready.samples.duel_ms = Some(1e3 * (level + relative).exp());
-        // Of the samples of a pair that were taken again, the last one counts.
-        let attempts = ready.samples.duel.chunk_by_mut(|one, next| one.pair == next.pair);
-        for last in attempts.filter_map(|attempts| attempts.last_mut()) {
-            last.counts = counted.contains(&last.pair);
-        }
+        ready
+            .samples
+            .duel
+            .iter_mut()
+            .for_each(|sample| sample.counts &= counted.contains(&sample.pair));
     }
 }

@@ -6,21 +6,22 @@ use std::fmt;
 
 use crate::row::contest::contestants;
 use crate::row::paired::fastest;
-use crate::row::{Row, Timing};
+use crate::row::{Row, RowKey, Timing};
 use crate::statistics::estimate::Estimate;
 use crate::table::significant;
 
 /// Returns the answer for rows that may be compared: for products alone, or for `planned` products with their setup.
 /// `None` if fewer than two methods have a time.
 pub fn answer(rows: &[Row], planned: Option<u32>) -> Option<String> {
-    let field = Field::of(rows, planned)?;
+    let field = Field::of(rows, planned, &[])?;
     Some(planned.map_or_else(|| field.of_products(), |planned| field.of_planned(planned)))
 }
 
 /// Returns the places of the rows that an answer may name: the first, the second and the fastest without setup, each
-/// once. Empty if fewer than two methods have a time.
-pub fn named(rows: &[Row], planned: Option<u32>) -> Vec<usize> {
-    let Some(Field { first, second, plain, .. }) = Field::of(rows, planned) else {
+/// once. Empty if fewer than two methods have a time. The times of `preferred` methods are more certain: another one is
+/// named only if it surely is faster.
+pub fn named(rows: &[Row], planned: Option<u32>, preferred: &[RowKey]) -> Vec<usize> {
+    let Some(Field { first, second, plain, .. }) = Field::of(rows, planned, preferred) else {
         return Vec::new();
     };
     let plain = plain.filter(|plain| ![first.place, second.place].contains(&plain.place));
@@ -30,8 +31,8 @@ pub fn named(rows: &[Row], planned: Option<u32>) -> Vec<usize> {
 /// Returns the places of the rows that an answer names or, if their times were only a little different, might name, the
 /// [`named`] ones first.
 pub fn candidates(rows: &[Row], planned: Option<u32>) -> Vec<usize> {
-    let mut places = named(rows, planned);
-    let Some(field) = Field::of(rows, planned) else { return places };
+    let mut places = named(rows, planned, &[]);
+    let Some(field) = Field::of(rows, planned, &[]) else { return places };
     let mut close: Vec<_> = field.all.iter().filter(|other| field.is_close(other)).collect();
     let over_first = |other: &Candidate| other.over(&field.first).value;
     close.sort_by(|a, b| over_first(a).total_cmp(&over_first(b)));
@@ -42,15 +43,15 @@ pub fn candidates(rows: &[Row], planned: Option<u32>) -> Vec<usize> {
     places
 }
 
-/// Returns how many times as fast the first method is as the one that the answer compares with it.
-pub fn stated(rows: &[Row], planned: Option<u32>) -> Option<Estimate> {
-    let field = Field::of(rows, planned)?;
+/// Returns how many times as fast the first method is as the one that the answer compares with it, see [`named`].
+pub fn stated(rows: &[Row], planned: Option<u32>, preferred: &[RowKey]) -> Option<Estimate> {
+    let field = Field::of(rows, planned, preferred)?;
     Some(field.rival().0.over(&field.first))
 }
 
 /// Returns the first method, and the others that are not told apart from it: the interval of the ratio contains 1.
 pub fn not_told_apart(rows: &[Row]) -> Option<(&str, Vec<&str>)> {
-    let Field { first, all, .. } = Field::of(rows, None)?;
+    let Field { first, all, .. } = Field::of(rows, None, &[])?;
     let close = all.iter().filter(|other| other.method != first.method);
     let close = close.filter(|other| other.over(&first).is_apart() == Some(false));
     Some((first.method, close.map(|other| other.method).collect()))
@@ -81,12 +82,14 @@ struct Candidate<'a> {
     setup: Option<f64>,
     /// The time that is compared: of a product, or of the planned ones with the setup.
     time: Timing,
+    is_preferred: bool,
 }
 
 impl<'a> Candidate<'a> {
     fn of(place: usize, row: &'a Row, planned: Option<u32>) -> Option<Self> {
         let (method, product) = (row.method_name.as_deref()?, row.typical_ms()?);
-        Some(Self { place, method, product, setup: row.once_ms(), time: row.timing(planned)? })
+        let (setup, time) = (row.once_ms(), row.timing(planned)?);
+        Some(Self { place, method, product, setup, time, is_preferred: true })
     }
 
     /// Returns how many times as long this method takes as another one.
@@ -120,13 +123,17 @@ struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    fn of(rows: &'a [Row], planned: Option<u32>) -> Option<Self> {
+    fn of(rows: &'a [Row], planned: Option<u32>, preferred: &[RowKey]) -> Option<Self> {
         let candidate = |(place, row)| Candidate::of(place, row, planned);
-        let all: Vec<_> = contestants(rows).into_iter().filter_map(candidate).collect();
-        let first = fastest(&all, |candidate| &candidate.time)?;
+        let mut all: Vec<_> = contestants(rows).into_iter().filter_map(candidate).collect();
+        let is_preferred = |row: &Row| row.cell().is_some_and(|cell| preferred.contains(&cell));
+        if all.iter().any(|candidate| is_preferred(&rows[candidate.place])) {
+            all.iter_mut().for_each(|it| it.is_preferred = is_preferred(&rows[it.place]));
+        }
+        let first = leader(all.iter())?;
         let others = || all.iter().filter(|other| other.method != first.method);
-        let second = next(first, others())?;
-        let plain = || next(first, others().filter(|other| other.needs_no_setup())).cloned();
+        let second = leader(others())?;
+        let plain = || leader(others().filter(|other| other.needs_no_setup())).cloned();
         let plain = (planned.is_none() && !first.needs_no_setup()).then(plain).flatten();
         // Of three methods, each may be faster than the next one, if not all processes measured all of them.
         let is_swapped = second.is_faster(first);
@@ -179,13 +186,18 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns the method that comes closest to the first.
-fn next<'c, 'a>(
-    first: &Candidate,
-    others: impl Iterator<Item = &'c Candidate<'a>>,
-) -> Option<&'c Candidate<'a>> {
-    let over = |other: &&Candidate| other.over(first).value;
-    others.min_by(|a, b| over(a).total_cmp(&over(b)))
+/// Returns the fastest of methods, of those that were measured best: if some are preferred, or if further processes
+/// measured only some, because those were the fastest ones before, another one must surely be faster than these.
+fn leader<'c, 'a>(all: impl Iterator<Item = &'c Candidate<'a>>) -> Option<&'c Candidate<'a>> {
+    let all: Vec<_> = all.collect();
+    let measured = |it: &Candidate| (it.is_preferred, it.time.processes());
+    let best = all.iter().map(|candidate| measured(candidate)).max()?;
+    let (measured, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|candidate| measured(candidate) == best);
+    let best = *fastest(&measured, |candidate| &candidate.time)?;
+    let is_faster = |other: &Candidate| other.over(best).interval().is_some_and(|it| it.1 < 1.0);
+    let faster: Vec<_> = others.into_iter().filter(|other| is_faster(other)).collect();
+    Some(fastest(&faster, |candidate| &candidate.time).copied().unwrap_or(best))
 }
 
 /// How many times as fast as another method one is.

@@ -23,6 +23,11 @@ impl Timing {
         is_same_run.then(pairs).flatten().unwrap_or_else(|| self.of_other_run_over(other))
     }
 
+    /// Returns the number of processes whose times are known.
+    pub fn processes(&self) -> usize {
+        self.processes.len()
+    }
+
     /// Returns how many times as long this takes as the other one, which another run measured.
     pub fn of_other_run_over(&self, other: &Self) -> Estimate {
         let of = |it: &Self| Estimate {

@@ -36,7 +36,7 @@ pub enum Protocol {
 }
 
 /// The time of the duel in a process over that of all turns of a method.
-pub const DUEL: u32 = 5;
+pub const DUEL: u32 = 3;
 
 /// The products of a chain with [`Protocol::Power`]: enough to be like a solver's, and few enough for an error bound
 /// that finds a wrong product.
@@ -231,7 +231,7 @@ impl Settings {
             // A 95 % interval of the median needs six samples.
             rounds: 6,
             processes: 3,
-            further_processes: 6,
+            further_processes: 12,
             share: None,
             duel: true,
             samples: false,

@@ -73,23 +73,26 @@ impl Estimate {
 }
 
 /// The number of processes after which a run first asks whether they are [enough](is_enough), and the largest number.
-pub const PROCESSES: [usize; 2] = [5, 9];
+pub const PROCESSES: [usize; 2] = [6, 15];
 /// The share that the interval of a look leaves out at each end: it is one of 99.9 %. Looks at intervals of 95 % would
 /// call equal methods different in 11 % of runs, and of 99 % in 6 %. With these it stays 5 %.
 const LOOK_OUTSIDE: f64 = 0.0005;
 /// Half the interval of a ratio below which two methods that are not told apart are alike enough.
 const ALIKE: f64 = 0.02;
+/// Half the interval of a ratio below which it is known well by how much two methods differ.
+const NARROW: f64 = 0.03;
 
-/// Returns whether the ratio of two methods is known so well that no further process is needed: they surely differ, or
-/// they are not told apart although the interval is narrow. An interval that is narrow and excludes 1 is not enough,
-/// because a narrow one may be so by chance.
+/// Returns whether the ratio of two methods is known so well that no further process is needed: they surely differ, and
+/// by how much is known, or they are not told apart although the interval is narrow. An interval that is narrow and
+/// excludes 1 is not enough, because a narrow one may be so by chance.
 pub fn is_enough(ratio: &Estimate) -> bool {
     let [first, last] = PROCESSES;
     let freedom = ratio.processes.max(2) - 1;
     let wider = student(freedom, LOOK_OUTSIDE) / student(freedom, OUTSIDE);
+    let is_narrow = ratio.half.is_some_and(|half| half < NARROW);
     let surely_differ = ratio.half.is_some_and(|half| wider * half < ratio.value.ln().abs());
     let are_alike = ratio.half.is_some_and(|half| half < ALIKE) && ratio.is_apart() == Some(false);
-    ratio.processes >= last || ratio.processes >= first && (surely_differ || are_alike)
+    ratio.processes >= last || ratio.processes >= first && (is_narrow && surely_differ || are_alike)
 }
 
 #[cfg(test)]

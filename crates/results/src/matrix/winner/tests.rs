@@ -2,6 +2,8 @@ use expect_test::expect;
 
 use super::*;
 use crate::row::{Processes, Status};
+use spmv_matrix::device::Device;
+use spmv_matrix::scalar::Precision;
 
 /// A method with its times of setup and product, and half the interval of this in percent.
 type Method = (&'static str, Option<f64>, f64, f64);
@@ -12,7 +14,9 @@ fn row(&(name, setup, product, half): &Method) -> Row {
         None => (name, None),
     };
     let (method_name, status) = (Some(method_name.into()), Some(Status::Ok));
-    let row = Row { method_name, status, picked, setup_ms: setup, ..Row::default() };
+    let (device, precision) = (Some(Device::Cpu), Some(Precision::F64));
+    let row = Row { method_name, status, picked, device, precision, ..Row::default() };
+    let row = Row { setup_ms: setup, ..row };
     let half = half / 100.0;
     row.with_median(product, ((1.0 - half) * product, (1.0 + half) * product))
 }
@@ -104,9 +108,25 @@ fn methods_are_compared_in_the_processes_that_measured_both() {
         row("b", 9.0, &[1.0, 1.0, 3.0]),
         row("a", 9.0, &[1.02, 1.01, 3.03]),
     ];
-    assert_eq!(named(&rows, None), [1, 2, 0]);
-    assert_eq!(named(&rows[..2], None), [1, 0]);
-    assert_eq!((named(&rows[..1], None), named(&rows, Some(9))), (vec![], vec![0, 1]));
+    assert_eq!(named(&rows, None, &[]), [1, 2, 0]);
+    assert_eq!(named(&rows[..2], None, &[]), [1, 0]);
+    assert_eq!((named(&rows[..1], None, &[]), named(&rows, Some(9), &[])), (vec![], vec![0, 1]));
+    // Of methods that the third process left out, one is named only if it was surely faster than those that it measured.
+    for (times, expected) in
+        [([1.51, 1.51], [0, 1].as_slice()), ([1.3, 1.6], &[0, 1]), ([1.3, 1.3], &[0, 2])]
+    {
+        let third = [
+            row("b", 9.0, &[1.0, 1.0, 1.0]),
+            row("c", 0.0, &[1.5, 1.5, 2.0]),
+            row("e", 0.0, &times),
+        ];
+        assert_eq!(named(&third, None, &[]), expected);
+        // So it is if all processes measured all, but `c` is preferred.
+        let [b, mut c, e] = third;
+        c.process_ms.as_mut().unwrap().0.truncate(2);
+        let preferred = [b.cell().unwrap(), c.cell().unwrap()];
+        assert_eq!(named(&[b, c, e], None, &preferred), expected);
+    }
     // A method that is hardly slower than the second, or than the fastest without setup, might be named.
     let close =
         [row("d", 9.0, &[1.1, 1.1]), row("e", 0.0, &[1.12, 1.12]), row("f", 9.0, &[1.12, 1.12])];
@@ -114,7 +134,7 @@ fn methods_are_compared_in_the_processes_that_measured_both() {
     assert_eq!(candidates(&more, None), [1, 2, 0, 3]);
     assert_eq!(candidates(&[&rows[..], &close[1..]].concat(), None), [1, 2, 0, 3]);
     assert_eq!(candidates(&[&rows[..], &close[2..]].concat(), None), [1, 2, 0]);
-    let over_first = stated(&rows, None).unwrap();
+    let over_first = stated(&rows, None, &[]).unwrap();
     assert!((over_first.value - (1.06f64 * 1.04).sqrt()).abs() < 1e-12, "{over_first:?}");
     expect![[r#"
         b is as fast as a, the second, within 5 % (1.01 ± 0.01).
