@@ -28,7 +28,7 @@ pub const UNPINNED: &str = "warning: threads cannot be bound to CPUs here (sched
     allow these system calls";
 
 /// The warning about arrays that are not in huge pages, before the reason.
-const SMALL_PAGES: &str = "warning: arrays are in small pages: products beyond the caches take 10 to 30 % longer, and \
+const SMALL_PAGES: &str = "warning: arrays are in small pages: products beyond the caches take up to 30 % longer, and \
     methods that build their own arrays can be some per cent faster or slower for this reason alone";
 
 pub struct Recording {
