@@ -208,18 +208,21 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(())
     }
 
-    /// Runs the rounds with these numbers: in each, every method has one turn. Those that are far behind rest in every
-    /// other round.
+    /// Runs the rounds with these numbers: in each, every method has one turn. If a duel follows, those that are far
+    /// behind rest in every other round.
     fn take_rounds(
         &mut self,
         entrants: &mut Vec<Entry<'a, T, S>>,
         numbers: RangeInclusive<usize>,
     ) -> Result<(), Stopped> {
         let of = self.bench.settings.rounds.max(*numbers.end());
+        let has_duel = self.duel_time().is_some();
         for (place, number) in numbers.enumerate() {
             self.number = number;
-            let mut resting = far_behind(entrants, self.bench.settings.planned);
-            resting.retain(|_| !place.is_multiple_of(2));
+            let mut resting = Vec::new();
+            if has_duel && !place.is_multiple_of(2) {
+                resting = far_behind(entrants, self.bench.settings.planned);
+            }
             // If the bandwidth cannot be measured, it stays unknown.
             let _ = self.backend.measure_peak();
             self.alteration = self.backend.alter(self.inputs, &mut self.random);

@@ -91,12 +91,15 @@ impl Pair {
 }
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
+    /// Returns how long a duel takes; `None` without one.
+    pub(super) fn duel_time(&self) -> Option<Duration> {
+        let is_meant = self.part.is_none() && S::DEVICE == Device::Cpu;
+        self.bench.settings.duel_time().filter(|_| is_meant)
+    }
+
     /// Lets the best methods alternate, if there are two. One that fails is ended, and the others have no duel.
     pub(super) fn duel(&mut self, entrants: &mut Vec<Entry<'a, T, S>>) -> Result<(), Stopped> {
-        let is_meant = self.part.is_none() && S::DEVICE == Device::Cpu;
-        let Some(time) = self.bench.settings.duel_time().filter(|_| is_meant) else {
-            return Ok(());
-        };
+        let Some(time) = self.duel_time() else { return Ok(()) };
         let mut duelists = take_duelists(entrants, self.bench.settings.planned);
         if duelists.len() > 1 {
             let keys = duelists.iter().map(|ready| ready.cell.key.clone()).collect();
