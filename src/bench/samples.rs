@@ -22,15 +22,16 @@ impl Sample {
     }
 }
 
-/// Chooses the samples of a turn that count: the undisturbed ones. If those are too few, or if the number of products
-/// `is_fixed`, further ones fill the turn, the least disturbed first.
+/// Chooses the samples of a turn that count: the undisturbed ones. If those are too few, further ones fill the turn, the
+/// least disturbed first. If the number of products `is_fixed`, it is filled with these, and no more count.
 pub fn choose(samples: &mut [Sample], round: &Round, is_fixed: bool) {
     let calm = samples.iter().filter(|sample| !sample.is_disturbed()).count();
     let is_filled = is_fixed || calm < FEWEST;
     let (mut products, mut time) = (0, Duration::ZERO);
     for place in least_disturbed(samples, Sample::disturbance) {
         let sample = &mut samples[place];
-        sample.counts = !sample.is_disturbed() || is_filled && round.continues(products, time);
+        let fits = is_filled && round.continues(products, time);
+        sample.counts = fits || !is_fixed && !sample.is_disturbed();
         products += sample.products;
         time += Duration::from_secs_f64(sample.seconds);
     }

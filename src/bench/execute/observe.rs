@@ -55,14 +55,18 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 self.sample_power(interval);
             }
         }
-        let is_fixed = self.bench.settings.iterations.is_some();
-        choose(&mut ready.samples.turns[before..], &round, is_fixed);
         if let Some(interval) = interval {
             self.end_interval(ready, interval);
         }
-        if self.inputs.beta == T::zero() {
+        if self.alteration.is_applied {
+            // Each turn ends with a result for the usual x, so that results can be compared bit by bit.
+            let (sample, _) = self.observe(ready, batch, 1.0)?;
+            ready.samples.turns.push(sample);
+        } else if self.inputs.beta == T::zero() {
             self.verify(ready)?;
         }
+        let is_fixed = self.bench.settings.iterations.is_some();
+        choose(&mut ready.samples.turns[before..], &round, is_fixed);
         Ok(ready.samples.typical().unwrap_or_default())
     }
 

@@ -239,6 +239,30 @@ fn disturbed_samples_are_taken_again() {
     assert_eq!(results, 2, "counted over all products");
 }
 
+/// The first method gives other bits in every other product. In the first case each round has one sample.
+#[test]
+fn results_that_vary_are_found_in_every_setting() {
+    let varies: Prepare<f64> = |csr, _| {
+        let mut is_negative = false;
+        Ok(Prepared::new(csr, 0, move |_, _, _, y| {
+            ThreadClock.pause(Duration::from_millis(2));
+            is_negative = !is_negative;
+            y.fill(if is_negative { -0.0 } else { 0.0 });
+            Ok(())
+        }))
+    };
+    for iterations in [20, 200] {
+        let settings = Settings { rounds: 20, iterations: Some(iterations), ..settings() };
+        let (rows, _) = measure_methods(settings, varies);
+        let [varying, steady] = [0, 1].map(|place: usize| {
+            assert!(rows[place].is_ok(), "{rows:?}");
+            rows[place].distinct_results.as_ref().unwrap().count()
+        });
+        assert_eq!((varying, steady), (2, 1), "{iterations} products");
+        assert_eq!(rows[0].iterations, Some(iterations));
+    }
+}
+
 /// Each product is disturbed: a turn has as many disturbed samples as it needs, and no more.
 #[test]
 fn without_undisturbed_samples_the_least_disturbed_count() {
