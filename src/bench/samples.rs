@@ -22,8 +22,8 @@ impl Sample {
     }
 }
 
-/// Chooses the samples of a turn that count: the undisturbed ones. If those are too few, further ones fill the turn, the
-/// least disturbed first. If the number of products `is_fixed`, it is filled with these, and no more count.
+/// Chooses the samples of a turn that count: the undisturbed ones. If those are too few, further ones fill the turn,
+/// the least disturbed first. If the number of products `is_fixed`, it is filled with these, and no more count.
 pub fn choose(samples: &mut [Sample], round: &Round, is_fixed: bool) {
     let calm = samples.iter().filter(|sample| !sample.is_disturbed()).count();
     let is_filled = is_fixed || calm < FEWEST;

@@ -102,13 +102,13 @@ fn chains_of_products_are_right_and_beside_independent_ones() {
     }
 }
 
-/// A round is one sample of 512 products, before which the GPU is occupied for 512 · 5 · 1.5 us. A batch that is not a
-/// sample has the same length.
+/// A round is one sample of 512 products, before which x changes and the GPU is occupied for 512 · 5 · 1.5 us, and one
+/// with the usual x again. A batch that is not a sample has the same length.
 #[test]
 fn only_the_first_turn_has_a_batch_that_is_not_a_sample() {
     let (gpu, _, leads) = gpu(Duration::from_micros(5));
     let settings = Settings { iterations: Some(1024), rounds: 2, ..settings() };
     let choices = [Choice::from(spmv_methods::named("gpu-csr-scalar").unwrap())];
     on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &choices).unwrap();
-    assert_eq!(leads.take().into_iter().filter(|&lead| lead == 3840).count(), 2 + 1);
+    assert_eq!(leads.take().into_iter().filter(|&lead| lead == 3840).count(), 2 * 2 + 1);
 }
