@@ -202,6 +202,21 @@ fn processes_that_a_method_starts_end_with_the_run() {
     }
 }
 
+/// It computes only the first product of each sample, which takes a hundred times as long as the others.
+#[test]
+fn a_method_that_computes_only_after_gaps_is_wrong() {
+    let (place, library) = faulty(&[30]);
+    let words = format!(
+        "--mtx gen:uniform,rows=100000,nnz=1000000,random=1 --plugin {} --methods right,computes-after-gaps --threads 1 \
+         --processes 1 --max-time 0.1 --no-bandwidth --format csv",
+        library.display()
+    );
+    let ran = place.run(&words);
+    assert_eq!(ran.column("status"), ["ok", "wrong"], "{ran:?}");
+    let reason = &ran.column("reason")[1];
+    assert!(reason.contains("the method does not compute in every call"), "{reason}");
+}
+
 #[test]
 fn leaks_and_output_are_reported_on_stderr() {
     let (place, library) = faulty(&[30]);

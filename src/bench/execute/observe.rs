@@ -112,7 +112,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Takes a sample. If its products form chains, others that all multiply the same x are timed before it; the first
     /// of those, which brings the usual x back into the caches, is not timed.
-    fn sample(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Sample, Outcome> {
+    pub(super) fn sample(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        products: usize,
+    ) -> Result<Sample, Outcome> {
         self.backend.evict_caches(&ready.prepared)?;
         let independent = if self.inputs.chain.is_some() {
             self.time(ready, 1)?;

@@ -15,6 +15,8 @@ use spmv_methods::method::Device;
 const PRODUCTS_WITH_OLD_X: usize = 3;
 /// How often these products are timed at most, if they are too slow.
 const ATTEMPTS: usize = 12;
+/// How often samples of one product are taken at most, if they are too slow.
+const ATTEMPTS_AS_SAMPLES: usize = 50;
 /// How many times as long as a product in a sample a single product with a new x may take, plus [`waiting`]. On a GPU
 /// it is compared with products before which the device was not idle.
 const fn slower(device: Device) -> u32 {
@@ -31,7 +33,41 @@ fn long_one(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() * 9 / 10).copied().unwrap_or_default()
 }
 
+fn microseconds(time: Duration) -> f64 {
+    1e6 * time.as_secs_f64()
+}
+
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
+    /// Checks that a sample of one product takes about as long as each product of the samples of several. If it does not,
+    /// the method perhaps computes only the first one of those. What a thread waited for a CPU does not count.
+    pub(super) fn check_batches(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        batch: usize,
+        typical: Duration,
+    ) -> Result<(), Outcome> {
+        if S::DEVICE != Device::Cpu || batch == 1 || self.inputs.chain.is_some() {
+            return Ok(());
+        }
+        let most = typical.saturating_mul(slower(S::DEVICE)).saturating_add(waiting(S::DEVICE));
+        let mut least = Duration::MAX;
+        for _ in 0..ATTEMPTS_AS_SAMPLES {
+            let sample = self.sample(ready, 1)?;
+            least =
+                least.min(Duration::from_secs_f64(sample.seconds).saturating_sub(sample.waited));
+            if least <= most {
+                return Ok(());
+            }
+        }
+        let reason = format!(
+            "a product alone takes {:.1} us, and one of {batch} in a row {:.1} us: the method does not compute in \
+             every call",
+            microseconds(least),
+            microseconds(typical)
+        );
+        Err(Outcome::wrong(reason, ready.error_ratio))
+    }
+
     /// Times products that run alone: some with an x that the method has seen, then one with a new x, which is
     /// verified. It must not take much longer than products in samples or, because other programs on the cores or on
     /// the GPU may delay it, than those before it (host) or than empty kernels (GPU: a product may also wait for work
@@ -59,12 +95,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 return Ok(());
             }
         }
-        let us = |time: Duration| 1e6 * time.as_secs_f64();
         let reason = format!(
             "a product with a new x takes {:.1} us, and one with an old x {:.1} us: the method does not compute \
              in every call, or continues to work after it has returned",
-            us(least),
-            us(usual.max(long_one(old)))
+            microseconds(least),
+            microseconds(usual.max(long_one(old)))
         );
         Err(Outcome::wrong(reason, ready.error_ratio))
     }

@@ -9,7 +9,8 @@
 //! sample, and the sample follows. A random number of products in between exposes a method that is correct only in
 //! every other product. At the end of the turn, a single product with an x of which every element is new is timed and
 //! verified, for every β. It must not take much longer than products in samples: if it does, products in samples may
-//! have been skipped, or computed from what was remembered. Finally y is overwritten and must not change while the
+//! have been skipped, or computed from what was remembered. A sample of one product must not take much longer either, if
+//! the others have several. Finally y is overwritten and must not change while the
 //! method is idle, and a product in a sample must not be faster than the caches can deliver the bytes that it needs.
 
 use std::time::Duration;
@@ -83,6 +84,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         let batch = self.batch(ready, product)?;
         let typical = self.take_samples(ready, batch, product)?;
+        self.check_batches(ready, batch, typical)?;
         self.take_singles(ready, typical)?;
         self.check_rest(ready)?;
         self.find_late_products(ready, typical)?;
@@ -199,7 +201,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// of the matrix, and each value that differs from all others.
     fn least_bytes(&self, ready: &Entry<'a, T, S>) -> u64 {
         let values = SURELY_DISTINCT * self.inputs.distinct_values;
-        let matrix = match ready.prepared.extra_bytes.and(ready.matrix_bytes) {
+        // What a method of others states proves nothing.
+        let is_known = ready.prepared.extra_bytes.is_some() && !ready.prepared.is_foreign;
+        let matrix = match ready.matrix_bytes.filter(|_| is_known) {
             Some(bytes) => bytes.min(self.extent.csr()),
             None => self.extent.nnz + values as u64 * self.extent.value,
         };
