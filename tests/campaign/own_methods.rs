@@ -72,7 +72,7 @@ fn the_checks_find_each_fault_and_name_the_smallest_matrix() {
         ("writes-matrix", format!("{one}, alpha 1, beta 0, threads 1: it has changed the matrix")),
         ("reads-y", format!("{one}, alpha 1, beta 0, threads 1: row 0 is NaN")),
         ("keeps-x", one.into()),
-        ("leaks", "its function destroy has not released 64 bytes of ctx->allocate".into()),
+        ("leaks", "its function destroy has not released 72 bytes of ctx->allocate".into()),
         ("blocks-signals", "it has changed the signal mask, and not restored it".into()),
         ("changes-folder", "it has changed the working directory, and not restored it".into()),
         ("wrong-in-late-rows", "the facts, on a 7-point grid of 64000 rows: row 3000".into()),

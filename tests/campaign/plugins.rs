@@ -207,8 +207,8 @@ fn processes_that_a_method_starts_end_with_the_run() {
 fn a_method_that_computes_only_after_gaps_is_wrong() {
     let (place, library) = faulty(&[30]);
     let words = format!(
-        "--mtx gen:uniform,rows=100000,nnz=1000000,random=1 --plugin {} --methods right,computes-after-gaps --threads 1 \
-         --processes 1 --max-time 0.1 --no-bandwidth --format csv",
+        "--mtx gen:uniform,rows=100000,nnz=1000000,random=1 --plugin {} --methods right,computes-after-gaps \
+         --threads 1 --processes 1 --max-time 0.1 --no-bandwidth --format csv",
         library.display()
     );
     let ran = place.run(&words);

@@ -38,8 +38,8 @@ fn microseconds(time: Duration) -> f64 {
 }
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    /// Checks that a sample of one product takes about as long as each product of the samples of several. If it does not,
-    /// the method perhaps computes only the first one of those. What a thread waited for a CPU does not count.
+    /// Checks that a sample of one product takes about as long as each product of the samples of several. If it takes
+    /// longer, the method may compute only the first one of those. What a thread waited for a CPU does not count.
     pub(super) fn check_batches(
         &mut self,
         ready: &mut Entry<'a, T, S>,

@@ -9,9 +9,9 @@
 //! sample, and the sample follows. A random number of products in between exposes a method that is correct only in
 //! every other product. At the end of the turn, a single product with an x of which every element is new is timed and
 //! verified, for every β. It must not take much longer than products in samples: if it does, products in samples may
-//! have been skipped, or computed from what was remembered. A sample of one product must not take much longer either, if
-//! the others have several. Finally y is overwritten and must not change while the
-//! method is idle, and a product in a sample must not be faster than the caches can deliver the bytes that it needs.
+//! have been skipped, or computed from what was remembered. Nor must a sample of one product, if others have several.
+//! Finally y is overwritten and must not change while the method is idle, and a product in a sample must not be faster
+//! than the caches can deliver the bytes that it needs.
 
 use std::time::Duration;
 

@@ -104,7 +104,7 @@ fn a_block_overrides_the_rounds_of_the_command_line() {
     let here = Here { rounds: Some(2), max_time: Some(max_time), cores: 1, ..here };
     let run = |id| Plan::of(&experiment(id).unwrap(), &here).unwrap().batches.remove(0).run;
     let [stated, usual] = ["determinism", "roofline"].map(run);
-    assert_eq!((stated.settings.rounds, stated.settings.max_time), (20, max_time));
+    assert_eq!((stated.settings.rounds, stated.settings.max_time), (40, max_time));
     assert_eq!((usual.settings.rounds, usual.settings.max_time), (2, max_time));
 }
 
