@@ -165,7 +165,7 @@ pub struct MeasureArgs {
     #[arg(help_heading = LONG, long, value_name = "N", value_parser = whole_from(1, MAX_ROUNDS))]
     pub rounds: Option<u32>,
     /// Child processes that share the rounds of CPU methods, because times differ more between processes than within
-    /// one [default: 3, and 6 at most for the best methods alone; 1 with another protocol]
+    /// one [default: 3, and up to 12 more for the best methods alone; 1 with the protocols csr-k and five-gpu]
     #[arg(help_heading = LONG, long, value_name = "N", value_parser = whole_from(1, 100))]
     pub processes: Option<u32>,
     /// Replace files that already exist

@@ -145,12 +145,13 @@ impl<'a> Records<'a> {
     /// there.
     fn origin(&self, id: &str, place: &str) -> Result<String> {
         let store = Store::open(&self.root.join(place))?;
-        let run = store.runs().last().with_context(|| format!("{place} has no run record"))?;
         let experiment = self.experiments.iter().map(|(experiment, _)| experiment);
         let missing = experiment.filter(|of| of.id == id).map(|of| without_time(of, store.all().0));
         let missing = missing.collect::<Result<Vec<_>>>()?.concat().join(", ");
         let without = if missing.is_empty() { "" } else { ", without a time of " };
-        Ok(source(run, &format!("{place}/report.md"))? + without + &missing)
+        Ok(source(&store.runs().collect::<Vec<_>>(), &format!("{place}/report.md"))?
+            + without
+            + &missing)
     }
 
     /// Returns the cost and the speed of the CPU methods in the newest result file of a corpus with this name.
@@ -165,7 +166,7 @@ impl<'a> Records<'a> {
         let run = fs::read(self.root.join(&record)).with_context(|| record.clone())?;
         let mut table = Vec::new();
         results::table(&self.root.join(&newest), &mut table)?;
-        let source = source(&serde_json::from_slice(&run)?, &record)?;
+        let source = source(&[&serde_json::from_slice(&run)?], &record)?;
         Ok(format!("{}\n{source}.\n", String::from_utf8(table)?))
     }
 }
@@ -182,13 +183,21 @@ fn places(root: &Path, id: &str) -> Vec<String> {
     names.into_iter().map(|name| format!("{RESULTS}/{id}/{name}")).collect()
 }
 
-fn source(run: &Value, report: &str) -> Result<String> {
-    let machine = machine(run, "gpu").or_else(|| machine(run, "cpu"));
-    let facts = run["date"].as_str().zip(run["revision"].as_str()).zip(machine);
-    let ((date, revision), machine) =
-        facts.with_context(|| format!("{report}: no date or machine"))?;
+/// Returns when and on which machines the rows of a report were measured, or modelled: the GPUs of all runs, or else
+/// the CPUs.
+fn source(runs: &[&Value], report: &str) -> Result<String> {
+    let last = runs.last().with_context(|| format!("{report}: no run record"))?;
+    let [mut gpus, mut cpus] = ["gpu", "cpu"]
+        .map(|part| -> Vec<_> { runs.iter().filter_map(|run| machine(run, part)).collect() });
+    let machines = if gpus.is_empty() { &mut cpus } else { &mut gpus };
+    machines.sort();
+    machines.dedup();
+    let facts = last["date"].as_str().zip(last["revision"].as_str());
+    let (date, revision) = facts
+        .filter(|_| !machines.is_empty())
+        .with_context(|| format!("{report}: no date or machine"))?;
     let day = date.get(..10).unwrap_or(date);
-    Ok(format!("[{day}]({report}), {machine}, revision {revision}"))
+    Ok(format!("[{day}]({report}), {}, revision {revision}", machines.join("; ")))
 }
 
 /// Returns the methods of an experiment without a time, if others of their kind of device have one.
