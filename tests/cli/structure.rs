@@ -42,6 +42,21 @@ fn every_form_of_a_path_is_found() {
     }
 }
 
+/// The file of a row is its first column. Other machines do not have the folders of the one that measured it.
+#[test]
+fn recorded_rows_name_no_folder_of_a_machine() {
+    let tables = files(&Path::new(ROOT).join("results"), "csv");
+    let has_path = |path: &&PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        text.lines().any(|line| line.trim_start_matches('"').starts_with('/'))
+    };
+    let found: Vec<_> = tables.iter().filter(has_path).collect();
+    assert!(
+        !tables.is_empty() && found.is_empty(),
+        "name --data relative to the repository: {found:?}"
+    );
+}
+
 /// In each package, a module uses only modules above it in the table of the package's documentation.
 #[test]
 fn imports_have_one_direction() {

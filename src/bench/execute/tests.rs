@@ -379,8 +379,7 @@ fn a_duel_compares_products_whose_data_are_in_the_caches() {
     assert!(error.abs() < 0.01, "{error}");
 }
 
-/// The third method takes more than twice as long as the others. A number of products that is asked for is taken of
-/// all.
+/// The third method takes more than twice as long as the others. If a number of products is asked for, all take it.
 #[test]
 fn a_method_that_is_far_behind_has_a_turn_in_every_other_round() {
     let far: Prepare<f64> = |csr, _| {
