@@ -1,8 +1,10 @@
 //! The clock of measurements, and a fake clock for tests.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use spmv_matrix::system::threads::{self, Thread};
 use spmv_matrix::system::waits::Waits;
 
 /// A monotonic clock, which tests replace by one that they control.
@@ -12,6 +14,12 @@ pub trait Clock {
     fn pause(&self, time: Duration);
     /// Begins to observe what the threads that the process has now wait for a CPU.
     fn watch_threads(&self) {}
+    /// Returns the CPU time that the process has used, and that of these threads, both without the pool that verifies
+    /// results; `None` if it is not known. A thread that has ended is only in the first one, which lags behind for
+    /// threads that run.
+    fn used(&self) -> Option<[Duration; 2]> {
+        None
+    }
     /// Returns the longest time that one of these threads has waited since the last call; `None` if none has.
     fn waited(&self) -> Option<Duration> {
         None
@@ -21,11 +29,19 @@ pub trait Clock {
 pub struct SystemClock {
     start: Instant,
     waits: RefCell<Waits>,
+    threads: RefCell<BTreeSet<Thread>>,
+    /// The threads of rayon's pool, which no method uses in its products.
+    pool: OnceCell<BTreeSet<Thread>>,
 }
 
 impl Default for SystemClock {
     fn default() -> Self {
-        Self { start: Instant::now(), waits: RefCell::default() }
+        Self {
+            start: Instant::now(),
+            waits: RefCell::default(),
+            threads: RefCell::default(),
+            pool: OnceCell::new(),
+        }
     }
 }
 
@@ -38,7 +54,15 @@ impl Clock for SystemClock {
         std::thread::sleep(time);
     }
 
+    fn used(&self) -> Option<[Duration; 2]> {
+        let sum = |threads: &BTreeSet<Thread>| threads.iter().map(|thread| thread.used()).sum();
+        let of_pool = self.pool.get().map_or(Duration::ZERO, sum);
+        Some([threads::used().saturating_sub(of_pool), sum(&self.threads.borrow())])
+    }
+
     fn watch_threads(&self) {
+        let current = || rayon::broadcast(|_| Thread::current()).into_iter().collect();
+        *self.threads.borrow_mut() = &Thread::all() - self.pool.get_or_init(current);
         self.waits.borrow_mut().refresh();
     }
 

@@ -7,12 +7,15 @@
 //! methods that have samples report them.
 
 mod contract;
+mod cpus;
 mod duel;
 mod enter;
+mod foreign;
+mod late;
 mod modelled;
 mod observe;
 mod power;
-mod singles;
+mod probes;
 mod standing;
 mod turn;
 
@@ -30,12 +33,14 @@ use super::inputs::Inputs;
 use super::outcome::Outcome;
 use contract::guarded;
 pub use contract::{Bench, Cell, Ready, Stopped};
+use foreign::Foreign;
 pub use power::shortest as shortest_interval;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available};
 use spmv_matrix::scalar::Scalar;
+use spmv_matrix::system::threads::Thread;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device};
 use spmv_methods::plugin::{Process, not_restored};
@@ -67,6 +72,10 @@ struct Case<'a, 'i, T, S> {
     part: Option<(usize, usize)>,
     /// Whether a method has changed the process, which must not measure any more.
     is_spoilt: bool,
+    /// What threads have waited for a CPU since that was last asked, as far as it was read already.
+    waited: Duration,
+    /// The threads of plug-ins.
+    foreign: Foreign,
     /// Whether the last product was the end of a chain of products.
     ends_chain: bool,
 }
@@ -97,6 +106,8 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         clocks: Vec::new(),
         part: None,
         is_spoilt: false,
+        waited: Duration::ZERO,
+        foreign: Foreign::default(),
         ends_chain: false,
     };
     let measured = case.measure_all(cells);
@@ -234,7 +245,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                     next += 1;
                     continue;
                 }
-                self.bench.begin(ready.cell, Turn::Round { number, of });
+                let cell = ready.cell;
+                self.await_idle(entrants)?;
+                let Some(ready) = entrants.get_mut(next) else { break };
+                let (before, begin) = (self.foreign.used(), self.now());
+                self.bench.begin(cell, Turn::Round { number, of });
                 match self.watching(&ready.cell.choice, |case| case.take_turn(ready)) {
                     Ok(()) => next += 1,
                     Err(end) => {
@@ -242,6 +257,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                         self.end(cell, end)?;
                     }
                 }
+                self.end_busy_since(entrants, &cell.choice, &before, begin)?;
             }
         }
         self.check_interrupt()
@@ -254,13 +270,16 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         choice: &Choice,
         run: impl FnOnce(&mut Self) -> Result<R, Outcome>,
     ) -> Result<R, Outcome> {
-        let method = choice.method;
-        let is_library = Baseline::named(method.name).is_some_and(Baseline::is_library);
-        if !(method.is_custom() || S::DEVICE == Device::Cpu && is_library) {
+        let is_custom = choice.method.is_custom();
+        if !(is_custom || S::DEVICE == Device::Cpu && is_of_library(choice)) {
             return run(self);
         }
         let before = self.bench.is_alone.then(Process::now);
+        let threads = is_custom.then(Thread::all);
         let result = run(self);
+        if let Some(threads) = threads {
+            self.foreign.note(choice, &threads);
+        }
         if let Some(changed) = before.and_then(|before| before.changed()) {
             self.is_spoilt = true;
             return Err(not_restored(changed).into());
@@ -312,6 +331,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.ends_chain = false;
         let time = guarded(|| self.backend.time(&mut ready.prepared, products))??;
         ready.busy += time;
+        self.note(ready, products, time);
         Ok(time)
     }
 
@@ -324,6 +344,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.ends_chain = chained;
         let time = guarded(|| self.backend.time_calls(&mut ready.prepared, products, chained))??;
         ready.busy += time;
+        self.note(ready, products, time);
         Ok(time)
     }
 
@@ -344,6 +365,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     fn check_interrupt(&self) -> Result<(), Stopped> {
         if self.interrupted() { Err(Stopped::Interrupted) } else { Ok(()) }
     }
+}
+
+/// Whether a library computes the product.
+fn is_of_library(choice: &Choice) -> bool {
+    Baseline::named(choice.method.name).is_some_and(Baseline::is_library)
 }
 
 #[cfg(test)]

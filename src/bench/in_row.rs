@@ -1,5 +1,7 @@
 //! The row of a method that was verified and timed.
 
+use std::time::Duration;
+
 use super::backend::Parts;
 use super::execute::Ready;
 use spmv_matrix::verify::LIKELY_FACTOR;
@@ -14,7 +16,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
     pub fn in_row(mut self, row: Row, launch_ms: Option<f64>) -> (Row, Vec<Stage>) {
         let Parts { stages, launches, note } = self.parts.take().unwrap_or_default();
         let summary = self.samples.summary();
-        let setup_ms = self.setup_ms + 1e3 * self.late_setup().as_secs_f64();
+        let setup_ms = self.setup_ms + self.late_ms().iter().sum::<f64>();
         let stored = self.matrix_bytes.zip(row.vector_bytes());
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
         let profile = Profile::of(counts);
@@ -60,6 +62,14 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
         (row, stages)
     }
 
+    /// Returns what products before the first sample, and after it, took so much longer that it is setup. Of methods
+    /// whose code is known, a long product after the first sample was interrupted.
+    fn late_ms(&self) -> [f64; 2] {
+        let usual = self.samples.typical().unwrap_or_default();
+        let later = if self.prepared.is_foreign { self.late.later(usual) } else { Duration::ZERO };
+        [self.late.early(usual, self.cell.key.device), later].map(|time| 1e3 * time.as_secs_f64())
+    }
+
     /// Returns the remarks on a measurement.
     fn remarks(&self) -> Vec<Remark> {
         let prepared = &self.prepared;
@@ -69,9 +79,11 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
         remarks.extend(grown.map(|_| Remark::MemoryOfProcess));
         let times = self.likely_ratio;
         remarks.extend((times > LIKELY_FACTOR).then_some(Remark::LessAccurate { times }));
-        let ms = 1e3 * self.late_setup().as_secs_f64();
-        remarks.extend((ms > 0.0).then_some(Remark::LateSetup { ms }));
+        let [early, later] = self.late_ms();
+        remarks.extend((early > 0.0).then_some(Remark::LateSetup { ms: early }));
+        remarks.extend((later > 0.0).then_some(Remark::LaterSetup { ms: later }));
         remarks.extend(self.samples.remark());
+        remarks.extend(self.cpus.remark(self.cell.key.threads));
         remarks.extend(self.power.remark());
         remarks.extend(self.remarks.iter().cloned());
         remarks

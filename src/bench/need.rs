@@ -26,10 +26,10 @@ pub fn sweeps(extent: &Extent) -> u64 {
 
 /// Returns the size of a run's own arrays: vectors, reference, and what measures bandwidth and empties the caches.
 pub fn run(extent: &Extent, settings: &Settings) -> u64 {
-    // Three copies of x and a mark per element, two copies of y, and two references. An alteration may copy all rows of
+    // Four copies of x and a mark per element, two copies of y, and two references. An alteration may copy all rows of
     // one.
     let vectors = 2 * extent.vectors()
-        + extent.inputs() * (extent.value + 1)
+        + extent.inputs() * (2 * extent.value + 1)
         + extent.outputs() * (2 * REFERENCE + ALTERED);
     let reference = if settings.transpose { extent.outputs() * COLUMN_SUM } else { 0 };
     let chain =
@@ -70,15 +70,15 @@ mod tests {
         // bytes.
         let extent = Extent::announced(10, 20, 100, 1);
         assert_eq!((extent.csr(), extent.vectors()), (1244, 240));
-        // Two copies of x and y, a third x, a mark per element of x, two references and an altered one per element of
-        // y; sweeps over 1484 bytes.
+        // Two copies of x and y, two further x, a mark per element of x, two references and an altered one per element
+        // of y; sweeps over 1484 bytes.
         let settings = Settings::new(Protocol::MergeSpmv);
-        let run = 2 * 240 + 20 * 9 + 10 * (2 * 40 + 96) + 1484;
+        let run = 2 * 240 + 20 * 17 + 10 * (2 * 40 + 96) + 1484;
         assert_eq!(super::run(&extent, &settings), run + SMALL);
         let all = |precision| super::all(&extent, &settings, precision, Order::Natural);
         assert_eq!(all(Precision::F64), 1244 + run + SMALL);
         // The f32 copy (844 bytes) and half the vectors; the other terms stay.
-        let narrow = 844 + (240 + 20 * 5 + 10 * (2 * 40 + 96) + 844 + 120);
+        let narrow = 844 + (240 + 20 * 9 + 10 * (2 * 40 + 96) + 844 + 120);
         assert_eq!(all(Precision::F32), 1244 + narrow + SMALL);
     }
 

@@ -52,6 +52,12 @@ pub fn least_disturbed<T>(all: &[T], disturbance: impl Fn(&T) -> f64) -> Vec<usi
     places
 }
 
+/// Returns the median time of a product in the samples that count.
+pub fn typical(samples: &[Sample]) -> Option<Duration> {
+    let counted: Vec<_> = samples.iter().filter(|sample| sample.counts).copied().collect();
+    Some(Duration::from_secs_f64(1e-3 * Summary::of(&counted)?.median_ms))
+}
+
 /// The samples of a method in this process.
 #[derive(Default)]
 pub struct Samples {
@@ -66,8 +72,7 @@ pub struct Samples {
 impl Samples {
     /// Returns the median time of a product in the turns.
     pub fn typical(&self) -> Option<Duration> {
-        let counted: Vec<_> = self.turns.iter().filter(|sample| sample.counts).copied().collect();
-        Some(Duration::from_secs_f64(1e-3 * Summary::of(&counted)?.median_ms))
+        typical(&self.turns)
     }
 
     /// Returns the statistics of all samples that count, of which there must be one.

@@ -2,7 +2,10 @@
 
 #[path = "../battery/all.rs"]
 mod all;
+mod fakes;
 mod liar;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::cell::Cell;
 
@@ -80,8 +83,11 @@ fn a_method_that_computes_only_when_it_detects_verification_is_wrong() {
 /// Such a method never returns a wrong result. With β ≠ 0 the first one recalls wrong ones.
 #[test]
 fn a_method_that_saves_work_by_what_it_remembers_is_wrong() {
-    let tricks: [(&[When], Otherwise); 2] =
-        [(&[When::NewX], Otherwise::Recall), (&[], Otherwise::Update)];
+    let tricks: [(&[When], Otherwise); 3] = [
+        (&[When::NewX], Otherwise::Recall),
+        (&[When::NewX], Otherwise::RecallSlowly),
+        (&[], Otherwise::Update),
+    ];
     for (when, otherwise) in tricks {
         for row in rows(when, otherwise) {
             assert_eq!(row.status, Some(Status::Wrong), "{otherwise:?}: {row:?}");

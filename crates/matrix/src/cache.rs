@@ -61,6 +61,16 @@ impl Key {
     }
 }
 
+/// The variable of the environment that names the folder of all caches.
+pub const VARIABLE: &str = "SPMV_BENCH_CACHE";
+
+/// Returns the folder of the user's caches; `None` if there is none.
+pub fn of_user() -> Option<PathBuf> {
+    let named = std::env::var_os(VARIABLE).filter(|name| !name.is_empty());
+    let usual = || dirs::cache_dir().map(|caches| caches.join("spmv-bench"));
+    named.map(PathBuf::from).or_else(usual)
+}
+
 impl fmt::Display for CacheFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.folder {
@@ -74,11 +84,7 @@ impl CacheFolder {
     /// Returns the user's cache for entries of a kind: the folder `kind` in `SPMV_BENCH_CACHE`, or else in
     /// `spmv-bench` in the user's cache folder (by default `~/.cache`).
     pub fn of_user(kind: &str) -> Self {
-        let named = std::env::var_os("SPMV_BENCH_CACHE").filter(|name| !name.is_empty());
-        let folder = named
-            .map(PathBuf::from)
-            .or_else(|| dirs::cache_dir().map(|caches| caches.join("spmv-bench")));
-        Self { folder: folder.map(|folder| folder.join(kind)), shared: false }
+        Self { folder: of_user().map(|folder| folder.join(kind)), shared: false }
     }
 
     /// Returns the cache in `folder` for entries that are private to this user.

@@ -8,6 +8,7 @@ pub mod isa;
 pub mod noise;
 pub mod pages;
 pub mod processes;
+pub mod threads;
 pub mod usage;
 pub mod waits;
 

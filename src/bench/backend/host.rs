@@ -19,7 +19,9 @@ use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system;
 use spmv_matrix::system::allocated::Allocated;
+use spmv_matrix::system::huge::HUGE_PAGE;
 use spmv_matrix::system::processes::threads_on_own_cpu;
+use spmv_matrix::system::usage::transferred;
 use spmv_matrix::verify::Reference;
 use spmv_methods::device::facts::Energy;
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
@@ -29,6 +31,11 @@ use spmv_results::metrics::Peak;
 use spmv_results::row::Baseline;
 use spmv_results::settings::{CHAIN, CacheState};
 
+/// The bytes of files that a plug-in may read or write in its setup without a remark.
+const MOST_OF_FILES: u64 = 64 << 10;
+/// The size of the smallest page.
+const PAGE: usize = 4096;
+
 /// What a product has changed if it writes beyond the ends of y.
 const OUTSIDE_Y: &str = "the memory before or after y";
 
@@ -37,6 +44,8 @@ pub struct Host<'a, T> {
     bench: &'a Bench<'a>,
     csr: &'a Csr<T>,
     x: Guarded<T>,
+    /// Another x, for probes.
+    staged: Guarded<T>,
     y: Guarded<T>,
     /// The y of the product before, if products form chains; otherwise empty.
     before: Guarded<T>,
@@ -73,6 +82,7 @@ impl<'a, T: Scalar> Host<'a, T> {
             bench,
             csr,
             x: Guarded::new(x),
+            staged: Guarded::new(x),
             y: Guarded::new(&vec![T::zero(); outputs]),
             before: Guarded::new(&vec![T::zero(); of_chains]),
             hash: None,
@@ -101,7 +111,9 @@ impl<'a, T: Scalar> Host<'a, T> {
         let bytes = bytemuck::cast_slice::<T, u8>;
         match () {
             () if !(self.y.is_intact() && self.before.is_intact()) => Some(OUTSIDE_Y),
-            () if !self.x.is_intact() => Some("the memory before or after x"),
+            () if !(self.x.is_intact() && self.staged.is_intact()) => {
+                Some("the memory before or after x")
+            }
             () if bytes(&self.x) != bytes(x) => Some("x"),
             () if is_of_others && self.hash.is_some_and(|hash| hash != self.hash()) => {
                 Some("the matrix")
@@ -132,6 +144,22 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(self.note_damage(damage)?)
     }
 
+    /// Each thread touches its part, because pages that a thread has released go to threads on the same CPU first.
+    fn supply(&mut self, bytes: u64) {
+        let part = bytes as usize / self.bench.team.len();
+        if part < HUGE_PAGE {
+            return;
+        }
+        self.bench.team.run(|_| {
+            let mut pages = Vec::<u8>::new();
+            // If there is less memory than it seemed, the setup will show it.
+            let _ = pages.try_reserve_exact(part);
+            let touched = pages.spare_capacity_mut().chunks_mut(PAGE);
+            touched.for_each(|page| _ = page[0].write(1));
+            black_box(pages);
+        });
+    }
+
     fn prepare(
         &mut self,
         choice: &Choice,
@@ -148,6 +176,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         clock.pause(SETTLE);
         let released = is_foreign.then(|| request.team.release());
         let before = (is_foreign || is_library).then(Allocated::now).flatten();
+        let transferred_before = transferred();
         let (mut prepared, time) = watched(is_foreign, || -> Result<_, Unprepared> {
             let start = clock.now();
             let prepared = choice.method.prepare_on_host(self.csr, request)?;
@@ -157,6 +186,10 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
             prepared.grown_bytes = before.and_then(|before| Allocated::now()?.since(&before));
         }
         drop(released);
+        let bytes = transferred() - transferred_before;
+        let of_files = (is_foreign && bytes > MOST_OF_FILES).then(|| {
+            format!("its setup has read or written {:.1} MB of files", 1e-6 * bytes as f64)
+        });
         let crowded = if is_foreign { threads_on_own_cpu() } else { 0 };
         let remark = (crowded > 0).then(|| {
             format!(
@@ -164,7 +197,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
                  as threads.h does"
             )
         });
-        Ok((prepared.with_notes(remark), time))
+        Ok((prepared.with_notes(of_files.into_iter().chain(remark)), time))
     }
 
     fn available(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {
@@ -187,6 +220,16 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
             None => self.x.copy_from_slice(x),
             Some(changed) => changed.iter().for_each(|&index| self.x[index] = x[index]),
         }
+        Ok(())
+    }
+
+    fn stage_x(&mut self, x: &[T]) -> Result<(), Failed> {
+        self.staged.copy_from_slice(x);
+        Ok(())
+    }
+
+    fn exchange_x(&mut self, _: &[T]) -> Result<(), Failed> {
+        std::mem::swap(&mut self.x, &mut self.staged);
         Ok(())
     }
 
@@ -269,14 +312,19 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
 
     /// Evicts the caches, waits until idle threads sleep, and wakes the threads that the product runs on. The product
     /// then starts with cold caches, but waits for no sleeping thread and competes with no spinning one.
-    fn evict_caches(&mut self, prepared: &Prepared<'a, T>) -> Result<(), Failed> {
+    fn evict_caches(
+        &mut self,
+        prepared: &Prepared<'a, T>,
+        is_parallel: bool,
+    ) -> Result<(), Failed> {
         let Some(evictor) = &mut self.evictor else { return Ok(()) };
         let Bench { team, clock, .. } = *self.bench;
         evictor.evict(team);
         clock.pause(SETTLE);
         match prepared.wake {
             Some(wake) => wake(),
-            None => team.run(|_| ()),
+            None if is_parallel => team.run(|_| ()),
+            None => (),
         }
         Ok(())
     }

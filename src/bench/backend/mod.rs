@@ -66,6 +66,9 @@ pub trait Backend<'a, T: Scalar> {
     /// Prepares a method for a small matrix and multiplies once, so that one-time initialisation of the process
     /// (opening libraries, starting their threads, loading kernels) is not part of any measured time.
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared>;
+    /// Lets the system provide so many bytes of memory that the next setup may take. The host of a virtual machine may
+    /// need much longer for a page than the system, and not for each: one setup would be ten times as long as another.
+    fn supply(&mut self, _bytes: u64) {}
     /// Prepares a method. Returns it with the setup time, which excludes the compilation of its kernels.
     fn prepare(
         &mut self,
@@ -81,6 +84,15 @@ pub trait Backend<'a, T: Scalar> {
     /// Replaces x by `x`, which differs from the previous x only in the elements `changed`, or, without them,
     /// everywhere.
     fn set_x(&mut self, x: &[T], changed: Option<&[usize]>) -> Result<(), Failed>;
+    /// Stores `x` where the device has place for it without a change of the x that products multiply.
+    fn stage_x(&mut self, _x: &[T]) -> Result<(), Failed> {
+        Ok(())
+    }
+    /// Lets products multiply the x that was staged, which is `x`, at once. On the host, the next call restores the one
+    /// before.
+    fn exchange_x(&mut self, x: &[T]) -> Result<(), Failed> {
+        self.set_x(x, None)
+    }
     /// Lets `write` overwrite elements of y on the host. The next product receives this y.
     fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
     /// Overwrites a few elements of y, those of [`few_spoilt`].
@@ -166,8 +178,13 @@ pub trait Backend<'a, T: Scalar> {
     fn parts(&mut self, _: &mut Prepared<'a, T, Self::Vector>) -> Result<Parts, Failed> {
         Ok(Parts::default())
     }
-    /// Empties the caches before a sample if `--cache cold` is set.
-    fn evict_caches(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
+    /// Empties the caches before a sample if `--cache cold` is set. A product that `is_parallel` finds its threads
+    /// awake.
+    fn evict_caches(
+        &mut self,
+        prepared: &Prepared<'a, T, Self::Vector>,
+        is_parallel: bool,
+    ) -> Result<(), Failed>;
     /// Removes what earlier turns have left in the caches of a GPU, so that all turns begin alike.
     fn forget(&mut self) -> Result<(), Failed> {
         Ok(())

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::cpus::Cpus;
+use super::late::Late;
 use super::power::Power;
 use crate::bench::backend::Parts;
 use crate::bench::clock::Clock;
@@ -109,17 +111,16 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub likely_ratio: f64,
     /// The number of the newest x that the method has seen.
     pub seen: usize,
-    /// The times of the products before the first sample, and after the first turn those of them that are late: longer
-    /// than those of a product with cold caches.
-    pub early: Vec<Duration>,
-    /// The longest of the untimed products that begin a turn, or of the one with cold caches, after the first turn.
-    pub longest_later: Duration,
+    /// The products that took long.
+    pub late: Late,
     /// See [`Method::matrix_bytes`](spmv_methods::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
     /// The hashes of all verified y, except those for an altered x: of single products and of chains.
     pub hashes: [BTreeSet<u64>; 2],
     pub samples: Samples,
     pub power: Power,
+    /// The CPUs that were used in samples.
+    pub cpus: Cpus,
     /// The time of all batches of products.
     pub busy: Duration,
     /// The number of rounds of this process that are over for the method.
@@ -141,23 +142,18 @@ impl<'a, T, V: ?Sized> Ready<'a, T, V> {
             error_ratio: 0.0,
             likely_ratio: 0.0,
             seen: 0,
-            early: Vec::new(),
-            longest_later: Duration::ZERO,
+            late: Late::default(),
             matrix_bytes: None,
             hashes: Default::default(),
             samples: Samples::default(),
             power: Power::default(),
+            cpus: Cpus::default(),
             busy: Duration::ZERO,
             turns: 0,
             spent: Duration::ZERO,
             parts: None,
             remarks: Vec::new(),
         }
-    }
-
-    /// Returns what late products took longer than any that begins a later turn, as part of the setup.
-    pub fn late_setup(&self) -> Duration {
-        self.early.iter().map(|time| time.saturating_sub(self.longest_later)).sum()
     }
 
     /// Ends the current measurement before all rounds were taken: `own` of this process, after those `before`, `of` in

@@ -169,11 +169,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let batches: Vec<_> = typical.iter().map(|&product| self.fitting(product)).collect();
         let products = DUEL * (self.round.products * self.bench.settings.rounds) as u32;
         let time = most.min(typical.iter().sum::<Duration>().saturating_mul(products));
-        let warm_up = |product: &Duration| {
-            let most = WARMING.as_secs_f64() / product.as_secs_f64();
-            (most as usize).clamp(1, WARM_UPS)
-        };
-        let warm_ups: Vec<_> = typical.iter().map(warm_up).collect();
+        let warm_ups: Vec<_> = typical.iter().map(warm_ups).collect();
         let products =
             zip(&warm_ups, &batches).map(|(warm_up, batch)| warm_up / 2 + SAMPLES * batch);
         let visits: Duration =
@@ -239,6 +235,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.time(ready, 1)?;
         self.verify(ready)
     }
+}
+
+/// Returns the number of untimed products that bring the data of a method into the caches, if one takes `product`.
+pub fn warm_ups(product: &Duration) -> usize {
+    let most = WARMING.as_secs_f64() / product.as_secs_f64();
+    (most as usize).clamp(1, WARM_UPS)
 }
 
 /// Takes the methods of the duel out of all: those that were asked for, or else those that may be named by the times of

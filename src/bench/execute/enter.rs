@@ -25,6 +25,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.kept += need;
         let (start, request) = (self.now(), self.request(choice));
         let remarks = self.rehearse(choice, &request)?.map(Remark::Text);
+        // Twice the memory, because it is not known which thread takes how much of it.
+        self.backend.supply(need + need.min(available.bytes - need));
         let (prepared, setup) = guarded(|| self.backend.prepare(choice, &request))??;
         let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
         let ready = Ready::new(cell, prepared, setup);
@@ -32,10 +34,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.renew_y()?;
         match self.backend.is_modelled() {
             true => self.model(&mut ready)?,
-            false => {
-                let first = self.time(&mut ready, 1)?;
-                ready.early.push(first);
-            }
+            false => _ = self.time(&mut ready, 1)?,
         }
         self.verify(&mut ready)?;
         self.charge(&mut ready, start)?;

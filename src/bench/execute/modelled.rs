@@ -39,7 +39,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             self.renew_y()?;
         }
         Ok(guarded(|| {
-            self.backend.evict_caches(&ready.prepared)?;
+            self.backend.evict_caches(&ready.prepared, false)?;
             self.backend.parts(&mut ready.prepared)
         })??)
     }

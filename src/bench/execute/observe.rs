@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use rand::RngExt;
 
+use super::probes::Probes;
 use super::{Case, Entry};
 use crate::bench::backend::Backend;
 use crate::bench::outcome::Outcome;
-use crate::bench::samples::choose;
+use crate::bench::samples::{choose, typical};
 use crate::bench::statistics::Sample;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
@@ -33,24 +34,45 @@ impl Taken {
     }
 }
 
+/// What a turn has taken, and how it goes on.
+struct Stream {
+    /// The number of products in a sample.
+    batch: usize,
+    /// The probability that x changes before a sample.
+    chance: f64,
+    /// The probability that a probe follows a sample.
+    chance_of_probe: f64,
+    taken: Taken,
+    probes: Probes,
+}
+
+impl Stream {
+    fn wants_more(&self, round: &Round) -> bool {
+        self.taken.wants_more(round) || self.chance_of_probe > 0.0 && self.probes.left() > 0
+    }
+}
+
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    /// Takes the samples and returns the median of their times per product. `product` is the approximate time of one.
-    /// Samples in which other programs delayed a thread are taken again, as many as the turn has in all.
+    /// Takes the samples and the probes between them. Returns the median of the times per product of the samples, and
+    /// the times of the probes. `product` is the approximate time of one. Samples in which other programs delayed a
+    /// thread are taken again, as many as the turn has in all.
     pub(super) fn take_samples(
         &mut self,
         ready: &mut Entry<'a, T, S>,
         batch: usize,
         product: Duration,
-    ) -> Result<Duration, Outcome> {
-        let chance = self.chance_of_change(self.round.samples(batch, product));
+    ) -> Result<(Duration, Probes), Outcome> {
+        let mut stream = self.stream(ready, batch, product);
         let left = self.bench.settings.timeout.saturating_sub(ready.spent);
         let mut interval = self.begin_interval(ready);
-        let (begin, round, mut taken) = (self.now(), self.round, Taken::default());
+        if interval.is_some() || S::DEVICE != Device::Cpu {
+            // They follow after the samples. What uses power is only samples, and a GPU has one x.
+            stream.chance_of_probe = 0.0;
+        }
+        let (begin, round) = (self.now(), self.round);
         let before = ready.samples.turns.len();
-        while taken.wants_more(&round) && self.now() - begin <= left && !self.interrupted() {
-            let (sample, spent) = self.observe(ready, batch, chance)?;
-            taken.add(&sample, spent);
-            ready.samples.turns.push(sample);
+        while stream.wants_more(&round) && self.now() - begin <= left && !self.interrupted() {
+            self.take_next(ready, &mut stream)?;
             if let Some(interval) = &mut interval {
                 self.sample_power(interval);
             }
@@ -60,14 +82,55 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         if self.alteration.is_applied {
             // Each turn ends with a result for the usual x, so that results can be compared bit by bit.
-            let (sample, _) = self.observe(ready, batch, 1.0)?;
-            ready.samples.turns.push(sample);
+            self.take_sample(ready, &mut stream, 1.0)?;
         } else if self.inputs.beta == T::zero() {
             self.verify(ready)?;
         }
         let is_fixed = self.bench.settings.iterations.is_some();
-        choose(&mut ready.samples.turns[before..], &round, is_fixed);
-        Ok(ready.samples.typical().unwrap_or_default())
+        let of_turn = &mut ready.samples.turns[before..];
+        choose(of_turn, &round, is_fixed);
+        Ok((typical(of_turn).unwrap_or_default(), stream.probes))
+    }
+
+    fn stream(&mut self, ready: &Entry<'a, T, S>, batch: usize, product: Duration) -> Stream {
+        let (samples, mut probes) = (self.round.samples(batch, product), Probes::default());
+        self.plan_probes(ready, &mut probes);
+        Stream {
+            batch,
+            chance: self.chance_of_change(samples),
+            chance_of_probe: (probes.left() as f64 / samples).min(1.0),
+            taken: Taken::default(),
+            probes,
+        }
+    }
+
+    /// Takes the next sample, and perhaps a probe after it.
+    fn take_next(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        stream: &mut Stream,
+    ) -> Result<(), Outcome> {
+        let is_full = !stream.taken.wants_more(&self.round);
+        let is_probed = is_full || self.random.random_bool(stream.chance_of_probe);
+        let Some(is_new) = stream.probes.next_if(is_probed) else {
+            return self.take_sample(ready, stream, stream.chance);
+        };
+        self.stage(is_new)?;
+        self.take_sample(ready, stream, 0.0)?;
+        self.probe(ready, &mut stream.probes, is_new)
+    }
+
+    fn take_sample(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        stream: &mut Stream,
+        chance: f64,
+    ) -> Result<(), Outcome> {
+        let (sample, spent) = self.observe(ready, stream.batch, chance)?;
+        // A single long sample does not fill the turn.
+        stream.taken.add(&sample, spent.min(ready.late.longest(sample.products)));
+        ready.samples.turns.push(sample);
+        Ok(())
     }
 
     /// Returns the probability that x changes before a sample, of which about so many follow.
@@ -117,7 +180,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         ready: &mut Entry<'a, T, S>,
         products: usize,
     ) -> Result<Sample, Outcome> {
-        self.backend.evict_caches(&ready.prepared)?;
+        self.evict(ready)?;
         let independent = if self.inputs.chain.is_some() {
             self.time(ready, 1)?;
             Some(self.time_calls(ready, products, false)?)
@@ -125,10 +188,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             None
         };
         self.waited();
+        let before = (self.bench.clock.used(), self.now());
         let time = match independent {
             Some(_) => self.time_calls(ready, products, true)?,
             None => self.time(ready, products)?,
         };
+        ready.cpus.add(before, (self.bench.clock.used(), self.now()));
         let waited = self.waited();
         let (round, seconds) = (self.number, time.as_secs_f64());
         let host_launch = self.backend.host_launch();
@@ -138,13 +203,13 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Returns the longest time that a thread of a process that measures has waited for a CPU since the last call. On a
     /// device the times are the device's own.
-    fn waited(&self) -> Duration {
+    pub(super) fn waited(&mut self) -> Duration {
         if S::DEVICE != Device::Cpu {
             return Duration::ZERO;
         }
         let waited = self.bench.clock.waited().unwrap_or_default();
-        Duration::from_nanos(
-            self.backend.agree(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX)),
-        )
+        let waited = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
+        let waited = Duration::from_nanos(self.backend.agree(waited));
+        std::mem::take(&mut self.waited).saturating_add(waited)
     }
 }

@@ -7,17 +7,18 @@
 //! a change of x and y at a few places, are timed like all others, and y is verified after them; so it is after the
 //! last sample. With β ≠ 0 only the first product after a change has a reference: it is verified, it is not part of a
 //! sample, and the sample follows. A random number of products in between exposes a method that is correct only in
-//! every other product. At the end of the turn, a single product with an x of which every element is new is timed and
-//! verified, for every β. It must not take much longer than products in samples: if it does, products in samples may
-//! have been skipped, or computed from what was remembered. Nor must a sample of one product, if others have several.
-//! Finally y is overwritten and must not change while the method is idle, and a product in a sample must not be faster
-//! than the caches can deliver the bytes that it needs.
+//! every other product. Single products at random places, one of them with an x of which every element is new, must
+//! take as long as each other, and not much longer than products in samples (see `probes`): otherwise products in
+//! samples may have been skipped, or computed from what was remembered. Finally y is overwritten and must not change
+//! while the method is idle, and a product in a sample must not be faster than the caches can deliver the bytes that it
+//! needs.
+//! What some products take longer than others is setup (see `late`), a method has no more CPUs than it states (see
+//! `cpus`), and the threads of plug-ins are idle while others are measured (see `foreign`).
 
 use std::time::Duration;
 
 use rand::RngExt;
 
-use super::contract::guarded;
 use super::{Case, Entry};
 use crate::bench::backend::{Backend, SETTLE};
 use crate::bench::outcome::Outcome;
@@ -33,10 +34,6 @@ pub(super) const fn waiting(device: Device) -> Duration {
         Device::Gpu | Device::Model(_) => Duration::from_micros(200),
     }
 }
-
-/// How many times as long as a product with cold caches one before the first sample may take, plus [`waiting`], before
-/// what it takes longer is part of the setup.
-const MAX_OVER_COLD: u32 = 4;
 
 /// The pause after verification, in which the threads of rayon fall asleep. They look for work a while longer, and give
 /// up their CPU again and again. If a product used it meanwhile, they would wait for it, and delay the product.
@@ -76,20 +73,19 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let mut product = Duration::MAX;
         for _ in 0..self.bench.settings.warmups.max(1) {
             let time = self.time(ready, 1)?;
-            match ready.turns {
-                0 => ready.early.push(time),
-                _ => ready.longest_later = ready.longest_later.max(time),
+            if ready.turns > 0 {
+                ready.late.note_opening(time);
             }
             product = product.min(time);
         }
         let batch = self.batch(ready, product)?;
-        let typical = self.take_samples(ready, batch, product)?;
-        self.check_batches(ready, batch, typical)?;
-        self.take_singles(ready, typical)?;
+        let (typical, probes) = self.take_samples(ready, batch, product)?;
+        self.check_probes(ready, probes, batch, typical)?;
         self.check_rest(ready)?;
-        self.find_late_products(ready, typical)?;
+        self.compare_with_cold(ready, typical)?;
         self.backend.check_threads(ready.prepared.is_foreign)?;
         self.check_speed(ready, typical)?;
+        self.check_cpus(ready)?;
         if ready.parts.is_none() {
             ready.parts = Some(self.backend.parts(&mut ready.prepared)?);
         }
@@ -132,30 +128,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.let_threads_sleep(REST);
         let products = self.random.random_range(1..=2);
         self.time(ready, products).map(|_| ())
-    }
-
-    /// Keeps of the products before the first sample those that took much longer than one with cold caches: perhaps the
-    /// method has prepared itself in them.
-    fn find_late_products(
-        &mut self,
-        ready: &mut Entry<'a, T, S>,
-        typical: Duration,
-    ) -> Result<(), Outcome> {
-        let is_late = |usual: Duration| {
-            move |time: &Duration| {
-                *time > usual.saturating_mul(MAX_OVER_COLD).saturating_add(waiting(S::DEVICE))
-            }
-        };
-        if ready.turns > 0 {
-            return Ok(());
-        }
-        ready.early.retain(is_late(typical));
-        if !ready.early.is_empty() {
-            let cold = guarded(|| self.backend.time_cold(&mut ready.prepared))??.max(typical);
-            ready.early.retain(is_late(cold));
-            ready.longest_later = cold;
-        }
-        Ok(())
     }
 
     /// Checks that nothing writes to y after the products have returned.
@@ -214,6 +186,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// product reads y (β ≠ 0), restores all of y0 instead. This must be quick, because idle threads fall asleep.
     pub(super) fn apply(&mut self, changed: Option<&[usize]>) -> Result<(), Outcome> {
         self.backend.set_x(&self.inputs.x, changed)?;
+        self.overwrite_y()
+    }
+
+    /// Overwrites a few elements of y. If the product reads y (β ≠ 0), restores all of y0 instead.
+    pub(super) fn overwrite_y(&mut self) -> Result<(), Outcome> {
         if self.inputs.beta != T::zero() {
             return self.renew_y();
         }

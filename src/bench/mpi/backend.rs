@@ -279,7 +279,7 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
     }
 
     /// Does nothing: caches are always hot.
-    fn evict_caches(&mut self, _: &Prepared<'a, T>) -> Result<(), Failed> {
+    fn evict_caches(&mut self, _: &Prepared<'a, T>, _: bool) -> Result<(), Failed> {
         Ok(())
     }
 

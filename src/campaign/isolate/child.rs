@@ -1,6 +1,7 @@
 //! A child process that measures, from the view of its parent.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -17,9 +18,11 @@ use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::de::DeserializeOwned;
+use tempfile::TempDir;
 
 use super::wire::{Hello, receive, send};
 use crate::bench::event::Event;
+use spmv_matrix::cache;
 use spmv_matrix::system::huge;
 use spmv_matrix::system::processes::{self, explained};
 use spmv_results::run::RunRecord;
@@ -50,8 +53,13 @@ pub struct Interrupted(pub &'static str);
 #[error("the child process that measures {0}")]
 pub struct NotReady(String);
 
+/// Variables of the environment.
+type Variables = Vec<(&'static str, OsString)>;
+
 pub struct Running<M> {
     process: Child,
+    /// The folder in which its plug-ins may keep files.
+    place: Option<TempDir>,
     pub socket: UnixStream,
     pub messages: Receiver<M>,
 }
@@ -72,8 +80,12 @@ impl Running<Event> {
     ) -> Result<(Self, RunRecord)> {
         let is_huge = hello.plan.run.settings.pages == Pages::Huge;
         let tunables = is_huge.then(huge::tunables).flatten();
-        let variables = tunables.map(|tunables| (huge::VARIABLE, tunables));
+        let mut variables: Variables =
+            tunables.map(|it| (huge::VARIABLE, it.into())).into_iter().collect();
+        let place = (!hello.added.is_empty()).then(tempfile::tempdir).transpose()?;
+        variables.extend(place.iter().flat_map(|place| of_place(place.path())));
         let mut running = Self::spawn(program, &["worker"], variables)?;
+        running.place = place;
         // An error is ignored: if the child has already ended, there will be no answer.
         let _ = send(&running.socket, hello);
         match running.next(START, interrupted) {
@@ -93,7 +105,7 @@ impl Running<Event> {
 impl<M: DeserializeOwned + Send + 'static> Running<M> {
     /// Starts this program with these arguments and variables of the environment. Its standard input is connected to
     /// the socket.
-    fn spawn(program: &Path, words: &[&str], variables: Option<(&str, String)>) -> Result<Self> {
+    fn spawn(program: &Path, words: &[&str], variables: Variables) -> Result<Self> {
         let mut own = OWN.lock().unwrap();
         if own.is_empty() {
             // A shell that has become this process may have started some.
@@ -115,7 +127,7 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
         drop(own);
         let (sender, messages) = channel();
         let from = socket.try_clone()?;
-        let running = Self { process, socket, messages };
+        let running = Self { process, place: None, socket, messages };
         let listen =
             move || while receive(&from).is_ok_and(|message| sender.send(message).is_ok()) {};
         let listening = std::thread::Builder::new().spawn(listen).map_err(explained);
@@ -188,6 +200,14 @@ impl<M> Drop for Running<M> {
     }
 }
 
+/// Returns the variables with which libraries keep their files in a folder that is empty and belongs to one process:
+/// what a plug-in has computed in one must not spare it the setup in another. The program keeps its own cache.
+fn of_place(folder: &Path) -> Variables {
+    let own = cache::of_user().map(|folder| (cache::VARIABLE, folder.into()));
+    let moved = ["HOME", "XDG_CACHE_HOME", "TMPDIR"].map(|name| (name, folder.into()));
+    own.into_iter().chain(moved).collect()
+}
+
 fn described(status: ExitStatus) -> (String, &'static str) {
     let memory = ", as when memory runs out";
     let Some(number) = status.signal() else {
@@ -222,7 +242,7 @@ pub fn listen<M: DeserializeOwned + Send + 'static, R>(
     interrupted: &AtomicBool,
     mut take: impl FnMut(M) -> Option<R>,
 ) -> Result<R> {
-    let mut running = Running::spawn(program, words, None)?;
+    let mut running = Running::spawn(program, words, Variables::new())?;
     loop {
         match running.next(limit, interrupted) {
             Ok(message) => {

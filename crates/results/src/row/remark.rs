@@ -30,6 +30,20 @@ pub enum Remark {
     LateSetup {
         ms: f64,
     },
+    /// The setup contains this time of products after the first sample.
+    LaterSetup {
+        ms: f64,
+    },
+    /// The setup took this long in one process, and so long in that which needed most.
+    SetupsDiffer {
+        least: f64,
+        most: f64,
+    },
+    /// The process used so many CPUs in samples of a method that states more threads.
+    FewerCpus {
+        used: f64,
+        threads: usize,
+    },
     /// Too few samples were undisturbed: in those that count, a thread waited for a CPU for up to this share of their
     /// time, in percent.
     Disturbed {
@@ -61,7 +75,13 @@ pub enum Remark {
 impl Remark {
     /// Whether it is on what one process has prepared.
     pub fn is_of_setup(&self) -> bool {
-        matches!(self, Self::Picked(_) | Self::LateSetup { .. } | Self::MemoryOfProcess)
+        matches!(
+            self,
+            Self::Picked(_)
+                | Self::LateSetup { .. }
+                | Self::LaterSetup { .. }
+                | Self::MemoryOfProcess
+        )
     }
 }
 
@@ -84,6 +104,18 @@ impl fmt::Display for Remark {
             Self::LateSetup { ms } => {
                 let what = "that products before the first sample took longer than later ones";
                 write!(f, "setup includes {ms:.3} ms {what}")
+            }
+            Self::LaterSetup { ms } => {
+                write!(
+                    f,
+                    "setup includes {ms:.3} ms that a few products took longer than all others"
+                )
+            }
+            Self::SetupsDiffer { least, most } => {
+                write!(f, "its setup took {least:.3} ms in one process and {most:.3} ms in another")
+            }
+            Self::FewerCpus { used, threads } => {
+                write!(f, "it used {used:.1} CPUs with {threads} threads")
             }
             Self::Disturbed { percent } => {
                 let what = "other programs disturbed too many samples";
@@ -138,10 +170,16 @@ impl Remarks {
     }
 }
 
+impl Extend<Remark> for Remarks {
+    fn extend<I: IntoIterator<Item = Remark>>(&mut self, all: I) {
+        all.into_iter().for_each(|remark| self.push(remark));
+    }
+}
+
 impl FromIterator<Remark> for Remarks {
     fn from_iter<I: IntoIterator<Item = Remark>>(all: I) -> Self {
         let mut remarks = Self::default();
-        all.into_iter().for_each(|remark| remarks.push(remark));
+        remarks.extend(all);
         remarks
     }
 }

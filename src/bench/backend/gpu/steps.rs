@@ -244,7 +244,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         Ok(Parts { stages, launches: Some(launches), note: None })
     }
 
-    fn evict_caches(&mut self, _: &PreparedOnGpu<'a, T>) -> Result<(), Failed> {
+    fn evict_caches(&mut self, _: &PreparedOnGpu<'a, T>, _: bool) -> Result<(), Failed> {
         if self.bench.settings.cache == CacheState::Hot {
             return Ok(());
         }

@@ -1,0 +1,68 @@
+//! How many CPUs a method uses while it is timed.
+
+use std::time::Duration;
+
+use super::{Case, Entry};
+use crate::bench::backend::Backend;
+#[cfg(doc)]
+use crate::bench::clock::Clock;
+use crate::bench::outcome::Outcome;
+use spmv_matrix::scalar::Scalar;
+use spmv_results::row::Remark;
+
+/// How many CPUs more than its threads a method may use.
+const MORE: f64 = 0.25;
+/// A method that uses less than this share of the CPUs of its threads has fewer of them than it states.
+const FEWER: f64 = 0.75;
+
+/// The time of samples after which the CPUs that were used are known.
+const LEAST: Duration = Duration::from_millis(10);
+
+/// The time of samples, and the CPU time that the threads of the process used meanwhile, as [`Clock::used`] counts it.
+#[derive(Clone, Copy, Default)]
+pub struct Cpus {
+    used: [Duration; 2],
+    time: Duration,
+}
+
+/// The CPU time up to a moment, if it is known, and that moment.
+pub type Moment = (Option<[Duration; 2]>, Duration);
+
+impl Cpus {
+    /// Adds what was used between two moments, if it is known.
+    pub fn add(&mut self, begin: Moment, end: Moment) {
+        if let (Some(before), Some(after)) = (begin.0, end.0) {
+            for place in 0..2 {
+                self.used[place] += after[place].saturating_sub(before[place]);
+            }
+            self.time += end.1.saturating_sub(begin.1);
+        }
+    }
+
+    /// Returns how many CPUs were used at least: neither count sees all.
+    fn used(&self) -> Option<f64> {
+        let most = self.used[0].max(self.used[1]).as_secs_f64();
+        (self.time > LEAST).then(|| most / self.time.as_secs_f64())
+    }
+
+    /// Returns a remark if far fewer CPUs were used than there are threads.
+    pub fn remark(&self, threads: Option<usize>) -> Option<Remark> {
+        let (used, threads) = (self.used()?, threads.filter(|threads| *threads > 1)?);
+        (used < FEWER * threads as f64).then_some(Remark::FewerCpus { used, threads })
+    }
+}
+
+impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
+    /// Checks that a plug-in has not used more CPUs in its samples than it has threads.
+    pub(super) fn check_cpus(&self, ready: &Entry<'a, T, S>) -> Result<(), Outcome> {
+        let of_foreign = ready.cpus.used().filter(|_| ready.prepared.is_foreign);
+        match of_foreign.zip(ready.cell.key.threads) {
+            Some((used, threads)) if used > threads as f64 + MORE => {
+                let reason =
+                    format!("it uses {used:.1} CPUs, but its number of threads is {threads}");
+                Err(Outcome::wrong(reason, ready.error_ratio))
+            }
+            _ => Ok(()),
+        }
+    }
+}

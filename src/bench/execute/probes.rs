@@ -1,0 +1,222 @@
+//! Probes: products that run alone at random places between samples, one of them with an x of which every element is
+//! new.
+//!
+//! A probe multiplies an x at another address, where it was put before the sample that precedes. So a method sees
+//! nothing before the product begins: no pause, no write. In most probes that x is the usual one. A method to which its
+//! elements do not matter takes as long with a new one. A GPU has one x, which is written before a probe, and probes
+//! follow after all samples.
+
+use std::time::Duration;
+
+use rand::RngExt;
+
+use super::contract::guarded;
+use super::duel::warm_ups;
+use super::turn::waiting;
+use super::{Case, Entry};
+use crate::bench::backend::Backend;
+use crate::bench::fresh::Fresh;
+use crate::bench::outcome::Outcome;
+use spmv_matrix::scalar::Scalar;
+use spmv_methods::method::Device;
+
+/// The number of probes with the usual x for one with a new x.
+const OLD: usize = 3;
+/// How often the probes of a turn are made at most, if they are too slow.
+const ATTEMPTS: usize = 12;
+/// How many times as long as one with the usual x a product with a new x may take on the host.
+const SLOWER_IF_NEW: f64 = 1.1;
+
+/// How many times as long as a product in a sample a probe may take, plus [`waiting`]. On a GPU it is compared with
+/// products before which the device was not idle.
+const fn slower(device: Device) -> f64 {
+    match device {
+        Device::Cpu => 2.0,
+        Device::Gpu | Device::Model(_) => 4.0,
+    }
+}
+
+/// The times of the probes of a turn.
+#[derive(Default)]
+pub struct Probes {
+    /// Those with the usual x; on a GPU those of empty kernels, which other programs delay as much.
+    old: Vec<Duration>,
+    /// The shortest with a new x.
+    new: Option<Duration>,
+    /// Whether each of those that the turn still has to make has a new x.
+    planned: Vec<bool>,
+}
+
+impl Probes {
+    fn plan(&mut self, place: usize) {
+        self.planned.extend((0..=OLD).map(|number| number == place));
+    }
+
+    /// Takes the next one that is planned, if it `is_wanted`. Returns whether it has a new x.
+    pub fn next_if(&mut self, is_wanted: bool) -> Option<bool> {
+        if is_wanted { self.planned.pop() } else { None }
+    }
+
+    pub fn left(&self) -> usize {
+        self.planned.len()
+    }
+
+    /// Returns the time that nine of ten with the usual x do not exceed: a long one, but not a rare disturbance.
+    fn long_one(&self) -> Duration {
+        let mut times = self.old.clone();
+        times.sort_unstable();
+        times.get(times.len() * 9 / 10).copied().unwrap_or_default()
+    }
+
+    fn add(&mut self, is_new: bool, time: Duration) {
+        if is_new {
+            self.new = Some(self.new.map_or(time, |least| least.min(time)));
+        } else {
+            self.old.push(time);
+        }
+    }
+}
+
+fn microseconds(time: Duration) -> f64 {
+    1e6 * time.as_secs_f64()
+}
+
+impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
+    /// Plans the probes of a turn.
+    pub(super) fn plan_probes(&mut self, ready: &Entry<'a, T, S>, probes: &mut Probes) {
+        self.provide_fresh(ready);
+        probes.plan(self.random.random_range(0..=OLD));
+    }
+
+    /// Stores the usual x, or a new one, for a probe after the next sample.
+    pub(super) fn stage(&mut self, is_new: bool) -> Result<(), Outcome> {
+        self.exchange_fresh(is_new);
+        let staged = self.backend.stage_x(&self.inputs.x);
+        self.exchange_fresh(is_new);
+        Ok(staged?)
+    }
+
+    /// Makes a probe with the x that was staged, the usual one or a new one, and restores the usual one.
+    pub(super) fn probe(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        probes: &mut Probes,
+        is_new: bool,
+    ) -> Result<(), Outcome> {
+        if !is_new && S::DEVICE != Device::Cpu {
+            probes.add(false, self.backend.time_empty()?);
+            return Ok(());
+        }
+        self.exchange_fresh(is_new);
+        let probed = self.probe_staged(ready, is_new);
+        self.exchange_fresh(is_new);
+        let restored = self.backend.exchange_x(&self.inputs.x);
+        // The first error is the cause.
+        probes.add(is_new, probed?);
+        restored?;
+        if is_new { self.refresh(ready) } else { Ok(()) }
+    }
+
+    /// Returns the time of a product with the staged x, and verifies it if that is new.
+    fn probe_staged(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        is_new: bool,
+    ) -> Result<Duration, Outcome> {
+        self.backend.exchange_x(&self.inputs.x)?;
+        self.overwrite_y()?;
+        let time = self.time_probe(ready)?;
+        if is_new {
+            ready.seen = self.fresh.as_ref().map_or(0, |fresh| fresh.number);
+            self.verify(ready)?;
+        }
+        Ok(time)
+    }
+
+    /// Returns the time of a product that runs alone.
+    fn time_probe(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Duration, Outcome> {
+        if S::DEVICE == Device::Cpu && self.inputs.chain.is_none() {
+            return Ok(Duration::from_secs_f64(self.sample(ready, 1)?.seconds));
+        }
+        self.ends_chain = false;
+        let time = guarded(|| self.backend.time_alone(&mut ready.prepared))??;
+        self.note(ready, 1, time);
+        Ok(time)
+    }
+
+    /// Checks that products with a new x do not take longer than others, and probes hardly longer than products in
+    /// samples of `batch`, of which one takes `typical`. While they do, probes are repeated.
+    pub(super) fn check_probes(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        mut probes: Probes,
+        batch: usize,
+        typical: Duration,
+    ) -> Result<(), Outcome> {
+        for attempt in 1..ATTEMPTS {
+            if attempt > 1 {
+                self.plan_probes(ready, &mut probes);
+                // What provides a new x takes the caches.
+                let warm_ups = if S::DEVICE == Device::Cpu { warm_ups(&typical) } else { 0 };
+                for _ in 0..warm_ups {
+                    self.time(ready, 1)?;
+                }
+            }
+            while let Some(is_new) = probes.next_if(true) {
+                self.stage(is_new)?;
+                if S::DEVICE == Device::Cpu {
+                    self.sample(ready, batch)?;
+                } else if is_new {
+                    self.refresh(ready)?;
+                }
+                self.probe(ready, &mut probes, is_new)?;
+            }
+            if self.compared(&probes, typical).is_none() {
+                return Ok(());
+            }
+        }
+        match self.compared(&probes, typical) {
+            Some(reason) => Err(Outcome::wrong(reason, ready.error_ratio)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns what is wrong with the times of probes.
+    fn compared(&self, probes: &Probes, typical: Duration) -> Option<String> {
+        let new = probes.new?;
+        let of_host = S::DEVICE == Device::Cpu;
+        // What the host enqueues slowly, a single product waits for.
+        let usual = typical.max(self.backend.host_launch().unwrap_or_default());
+        let usual = if of_host { usual } else { usual.max(probes.long_one()) };
+        let (other, what) = if of_host && new > probes.long_one().mul_f64(SLOWER_IF_NEW) {
+            (probes.long_one(), "with an old x")
+        } else if new > usual.mul_f64(slower(S::DEVICE)) + waiting(S::DEVICE) {
+            (usual, "of several in a row")
+        } else {
+            return None;
+        };
+        let (new, other) = (microseconds(new), microseconds(other));
+        Some(format!(
+            "a product with a new x takes {new:.1} us, and one {what} {other:.1} us: the method does not compute in \
+             every call, or continues to work after it has returned"
+        ))
+    }
+
+    /// Makes sure that there is an x which the method has not seen. The methods that take turns see the same ones.
+    fn provide_fresh(&mut self, ready: &Entry<'a, T, S>) {
+        let newest = self.fresh.as_ref().map_or(0, |fresh| fresh.number);
+        if newest <= ready.seen {
+            // The memory of the old one is free before the new one is created.
+            self.fresh = None;
+            let (x, reference) = self.backend.renew(self.inputs, &mut self.random);
+            self.fresh = Some(Fresh::new(x, reference, newest + 1));
+        }
+    }
+
+    /// Exchanges the usual x and the new one, if the probe has a new one. The next call restores them.
+    fn exchange_fresh(&mut self, is_new: bool) {
+        if let Some(fresh) = self.fresh.as_mut().filter(|_| is_new) {
+            fresh.exchange(self.inputs);
+        }
+    }
+}
