@@ -101,7 +101,7 @@ impl<'a> Session<'a> {
         if isa != Isa::detect() {
             mkl::limit(isa);
         }
-        let profiles = install::profiles(&choices, run, env)?;
+        let profiles = install::profiles(&choices, run, &team, env)?;
         let device = gpu.as_ref().map_or(Device::Gpu, Gpu::device);
         let mut cells = cells(&choices, run, device, team.len());
         if let Some(ranks) = env.together.count() {

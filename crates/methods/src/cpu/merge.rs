@@ -7,8 +7,9 @@
 //! which it does not close, is its carry-out. The leader adds the carries afterwards (fix-up). There is no
 //! setup: search and fix-up are part of each product.
 //!
-//! Memory: a carry per thread, padded to a cache line. Departure: SIMD over four rows at a time, which the paper
-//! deliberately omits but today's libraries use.
+//! Memory: a carry per thread, padded to a cache line. Departures: SIMD over four rows at a time, which the paper
+//! deliberately omits but today's libraries use, and prefetching for matrices that the caches do not hold.
+//! `as=published` leaves both out.
 
 use std::ops::Range;
 
@@ -22,7 +23,11 @@ pub const METHOD: Method = Method {
     name: "merge",
     source: "merge-spmv-sc16, Algorithms 2 and 3",
     summary: "one equal piece of the merge path per thread, no setup; SIMD, four rows at a time",
-    parameters: &[],
+    parameters: &[Parameter {
+        name: "as",
+        values: &["published"],
+        meaning: "scalar code without prefetching, as in the paper; default: SIMD, four rows at a time",
+    }],
     operations: Operations::Plain,
     setup: Setup::Nothing,
     memory: |_| 0,
@@ -54,7 +59,8 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
 
 pub struct MergePath<'a, T> {
     team: &'a Team,
-    isa: Isa,
+    /// The instructions of the product; `None` for scalar code as published.
+    isa: Option<Isa>,
     carries: Vec<CachePadded<Carry<T>>>,
     prefetch: bool,
 }
@@ -62,7 +68,8 @@ pub struct MergePath<'a, T> {
 impl<'a, T: Scalar + Lanes> MergePath<'a, T> {
     pub fn new(csr: &Csr<T>, request: &Request<'a>) -> Self {
         let carry = CachePadded::new(Carry { row: csr.rows(), sum: T::zero() });
-        let (team, isa, prefetch) = (request.team, request.isa, prefetching_pays(csr));
+        let isa = request.word("as").is_none().then_some(request.isa);
+        let (team, prefetch) = (request.team, prefetching_pays(csr));
         Self { team, isa, carries: vec![carry; team.len()], prefetch }
     }
 
@@ -78,7 +85,11 @@ impl<'a, T: Scalar + Lanes> MergePath<'a, T> {
             // SAFETY: each row is closed at one point of the path, so by one thread.
             let y = unsafe { shared.range(path.start.row..path.end.row) };
             let row = path.end.row;
-            *carry = Carry { row, sum: consume(isa, csr, path, operands, y, prefetch) };
+            let sum = match isa {
+                Some(isa) => consume(isa, csr, path, operands, y, prefetch),
+                None => consume_scalar(csr, path, operands, y),
+            };
+            *carry = Carry { row, sum };
         });
         fix_up(self.carries.iter().map(|carry| &**carry), operands.alpha, y);
     }
@@ -98,6 +109,30 @@ pub fn consume<T: Scalar + Lanes>(
     isa.run(WholeRows { csr, rows, start: start.nonzero, operands, y, prefetch });
     let open = start.nonzero.max(csr.row_offsets()[end.row] as usize);
     isa.run(Piece { csr, range: open..end.nonzero, x: operands.x })
+}
+
+/// Does the same as Algorithm 2 of the paper: one nonzero after the other.
+fn consume_scalar<T: Scalar>(
+    csr: &Csr<T>,
+    Range { start, end }: Range<Coordinate>,
+    operands: Operands<T>,
+    y: &mut [T],
+) -> T {
+    let sum_of = |range: Range<usize>| {
+        let mut sum = T::zero();
+        for (&value, &column) in
+            csr.values()[range.clone()].iter().zip(&csr.column_indices()[range])
+        {
+            sum += value * operands.x[column as usize];
+        }
+        sum
+    };
+    let mut nonzero = start.nonzero;
+    for (y, &row_end) in y.iter_mut().zip(&csr.row_offsets()[start.row + 1..]) {
+        operands.store(sum_of(nonzero..row_end as usize), y);
+        nonzero = row_end as usize;
+    }
+    sum_of(nonzero..end.nonzero)
 }
 
 /// Adds the carries of all threads to y (fix-up). All rows have been stored before.

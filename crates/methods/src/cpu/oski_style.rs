@@ -1,16 +1,18 @@
 //! Register blocking with a measured profile, as OSKI tunes it: Vuduc, Demmel & Yelick, OSKI (2005), with threads as
 //! in pOSKI.
 //!
-//! The install step measures the machine's profile P(r, c), the speed of a dense matrix stored in r × c blocks
-//! ([`measured`]). It runs once per machine and precision and is not part of the setup; the command line stores the
-//! profile in a file. The setup cuts the rows into one piece per thread with about an equal share of the rows and
-//! nonzeros. For each piece it estimates the fill F(r, c), the number of values that blocks would store per nonzero,
-//! and converts the piece to the shape with the greatest P / F.
+//! The install step measures the machine's profile P(r, c), the speed of dense matrices stored in r × c blocks, on
+//! all threads and from memory ([`measured`]). It runs once per machine, precision and number of threads and is not
+//! part of the setup; the command line stores the profile in a file. The setup cuts the rows into one piece per
+//! thread with about an equal share of the rows and nonzeros. For each piece it estimates the fill F(r, c), the
+//! number of values that blocks would store per nonzero, and converts the piece to the shape with the greatest P / F.
 //!
 //! Memory: the blocks. Departures: without a profile, P is estimated from the bytes per nonzero. Shapes that are
 //! estimated to store mostly fill are not considered.
 
 use std::time::Duration;
+
+use crossbeam_utils::CachePadded;
 
 use super::prelude::*;
 use super::register_blocks::{BlockRows, prepared};
@@ -20,6 +22,7 @@ use crate::formats::register_blocks::{self, FillEstimate, RegisterBlocks, Shape,
 use crate::method::profile::Profile;
 use crate::simd::Dispatch;
 use spmv_matrix::scalar::Precision;
+use spmv_matrix::system;
 
 pub const NAME: &str = METHOD.name;
 
@@ -34,11 +37,11 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// The number of rows and columns of the dense matrix with which the profile is measured: a multiple of the
-/// side of every block, and too large for the nearest caches.
+/// The number of rows and columns of the dense matrices with which the profile is measured: a multiple of the side of
+/// every block.
 const DENSE: usize = 840;
 /// Repetitions of each measurement. The fastest one is used.
-const REPETITIONS: usize = 5;
+const REPETITIONS: usize = 3;
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let threads = request.team.len();
@@ -66,32 +69,57 @@ fn by_bytes<T>() -> Profile {
     Profile(std::array::from_fn(|r| std::array::from_fn(|c| speed((r + 1) * (c + 1)))))
 }
 
-/// Measures the machine's profile by products of a dense matrix on this thread. `now` returns the current time.
-pub fn measured(precision: Precision, isa: Isa, now: &dyn Fn() -> Duration) -> Profile {
+/// Measures the machine's profile by products of dense matrices on all threads of `team`, each of which has some of its
+/// own: together they do not fit in the caches, as large matrices do not. `now` returns the current time.
+pub fn measured(
+    precision: Precision,
+    team: &Team,
+    isa: Isa,
+    now: &dyn Fn() -> Duration,
+) -> Profile {
+    let bytes = 2 * system::cache_bytes() as usize / team.len();
     match precision {
-        Precision::F64 => measured_by::<f64>(isa, DENSE, now),
-        Precision::F32 => measured_by::<f32>(isa, DENSE, now),
+        Precision::F64 => measured_by::<f64>(team, isa, [DENSE, bytes], now),
+        Precision::F32 => measured_by::<f32>(team, isa, [DENSE, bytes], now),
     }
 }
 
-fn measured_by<T: Scalar + Lanes>(isa: Isa, dense: usize, now: &dyn Fn() -> Duration) -> Profile {
-    let nnz = (dense * dense) as u32;
-    let row_offsets = (0..=nnz).step_by(dense).collect();
-    let columns = (0..nnz).map(|k| k % dense as u32).collect();
-    let csr = Csr::new(dense, dense, row_offsets, columns, vec![T::one(); dense * dense]);
-    let csr = &csr.expect("a dense matrix");
-    let (x, mut y) = (vec![T::one(); dense], vec![T::zero(); dense]);
+/// The matrices of a thread and the result of a product.
+struct Own<T> {
+    blocks: Vec<RegisterBlocks<T>>,
+    y: Vec<T>,
+}
+
+fn measured_by<T: Scalar + Lanes>(
+    team: &Team,
+    isa: Isa,
+    [dense, bytes]: [usize; 2],
+    now: &dyn Fn() -> Duration,
+) -> Profile {
+    let nnz = dense * dense;
+    let row_offsets = (0..=nnz as u32).step_by(dense).collect();
+    let columns = (0..nnz).map(|k| (k % dense) as u32).collect();
+    let csr = Csr::new(dense, dense, row_offsets, columns, vec![T::one(); nnz]);
+    let (csr, x) = (csr.expect("a dense matrix"), vec![T::one(); dense]);
     let operands = Operands { alpha: T::one(), x: &x, beta: T::zero() };
-    let mut speed = |shape| {
-        let offsets = block_offsets(csr, &(0..dense), shape);
-        let blocks = &RegisterBlocks::new(csr, 0..dense, shape, offsets);
+    let copies = bytes.div_ceil(nnz * size_of::<T>());
+    let speed = |shape| {
+        let offsets = block_offsets(&csr, &(0..dense), shape);
+        let blocks = RegisterBlocks::new(&csr, 0..dense, shape, offsets);
+        let empty = || CachePadded::new(Own { blocks: vec![], y: vec![T::zero(); dense] });
+        let mut own: Vec<_> = (0..team.len()).map(|_| empty()).collect();
+        team.run_with(&mut own, |_, own| own.blocks = vec![blocks.clone(); copies]);
         let times = (0..REPETITIONS).map(|_| {
             let start = now();
-            isa.run(BlockRows { csr, blocks, operands, y: &mut y });
+            team.run_with(&mut own, |_, Own { blocks, y }| {
+                for blocks in blocks {
+                    isa.run(BlockRows { csr: &csr, blocks, operands, y });
+                }
+            });
             now() - start
         });
         let fastest = times.min().unwrap_or_default().max(Duration::from_nanos(1));
-        2.0 * f64::from(nnz) / fastest.as_secs_f64() / 1e6
+        2.0 * (nnz * copies * team.len()) as f64 / fastest.as_secs_f64() / 1e6
     };
     let mut profile = Profile(Default::default());
     for shape in Shape::all() {
@@ -148,8 +176,10 @@ mod tests {
             readings.set(readings.get() + 1);
             Duration::from_millis(time.get())
         };
-        let profile = measured_by::<f32>(Isa::Portable, 24, &now);
-        assert_eq!(profile, Profile([[2.0 * 24.0 * 24.0 / 1e-3 / 1e6; 8]; 8]));
+        // Two threads with three matrices each.
+        let size = [24, 3 * 24 * 24 * size_of::<f32>()];
+        let profile = measured_by::<f32>(&Team::floating(2), Isa::Portable, size, &now);
+        assert_eq!(profile, Profile([[6.0 * 2.0 * 24.0 * 24.0 / 1e-3 / 1e6; 8]; 8]));
         assert_eq!(readings.get(), 64 * 2 * REPETITIONS as u64);
     }
 }

@@ -53,6 +53,7 @@ impl Display for Shape {
 /// A contiguous range of rows of a matrix, stored in dense blocks. The product on a CPU relies on these invariants:
 /// - BLOCKS: each block row has the blocks between its offsets, each with a column and all its values;
 /// - COLUMNS: all columns of a block are columns of the matrix.
+#[derive(Clone)]
 pub struct RegisterBlocks<T> {
     pub shape: Shape,
     pub rows: Range<usize>,
