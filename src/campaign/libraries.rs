@@ -70,5 +70,6 @@ pub fn opened() -> Option<Library> {
 }
 
 fn of_mkl(mkl: &Mkl) -> Library {
-    Library::in_file(mkl.version.clone(), &mkl.file)
+    let code = mkl.processors.iter().map(|processors| format!(", code for {processors}"));
+    Library::in_file(mkl.version.clone() + &code.collect::<String>(), &mkl.file)
 }

@@ -1,6 +1,7 @@
 //! Tests of the command line: expected outputs with a fake clock, exit statuses, and the state after errors.
 
 mod cached;
+mod changes;
 mod compare;
 mod documents;
 mod env;

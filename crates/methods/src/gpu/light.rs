@@ -9,8 +9,8 @@
 //! Memory: 4 bytes. Departures from the sources: a vector can fetch several rows at a time, on newer GPUs by default
 //! (`rows=1` is published), and fetches the next ones before it processes them; α and β are supported (Liu and Schmidt
 //! have them, five-gpu-algorithms does not); two lanes load the bounds of a row and pass them to the others by
-//! shuffles, not through shared memory; the sources clear the counter before each product; five-gpu-algorithms launches
-//! one thread per row.
+//! shuffles, not through shared memory; a lane loads several nonzeros of its row before it uses the first of them; the
+//! sources clear the counter before each product; five-gpu-algorithms launches one thread per row.
 
 use super::depth_for;
 use super::prelude::*;

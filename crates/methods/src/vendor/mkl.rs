@@ -4,9 +4,9 @@
 //! first, and the layers are checked to exist. The threading layer is set to Intel's OpenMP, with as many threads as
 //! the team has, on the same CPUs.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
@@ -100,6 +100,8 @@ pub struct Typed<T> {
 pub struct Mkl {
     /// The version, for example `MKL 2025.3-Product Build 20251007`.
     pub version: String,
+    /// The processors for which the code was written that MKL uses here, in its words; `None` if it does not say.
+    pub processors: Option<String>,
     pub file: PathBuf,
     set_num_threads: Symbol<unsafe extern "C" fn(c_int)>,
     threads: AtomicU32,
@@ -241,6 +243,7 @@ impl Mkl {
             rt.get::<unsafe extern "C" fn(c_int)>(b"MKL_Set_Dynamic")?(0);
             let mkl = Self {
                 version: version(&rt)? + limit,
+                processors: processors(&rt),
                 file,
                 set_num_threads: rt.get(b"MKL_Set_Num_Threads")?,
                 threads: AtomicU32::new(0),
@@ -285,6 +288,44 @@ fn check_layers(folder: &Path, rt: &str) -> Result<(), Unavailable> {
         }
     }
     Ok(())
+}
+
+/// Returns what is wrong with a version of MKL, by Intel's release notes.
+pub fn defect(version: &str) -> Option<String> {
+    let is_slow = ["MKL 2024.2-", "MKL 2024.2.0", "MKL 2024.2.1"];
+    let is_known = is_slow.iter().any(|start| version.starts_with(start));
+    is_known.then(|| "MKL 2024.2.0 and 2024.2.1 are slower than others: use a newer one".into())
+}
+
+/// MKL's structure `MKLVersion`.
+#[repr(C)]
+struct Version {
+    numbers: [c_int; 3],
+    status: *const c_char,
+    build: *const c_char,
+    processor: *const c_char,
+    platform: *const c_char,
+}
+
+/// Returns for which processors the code is that MKL has chosen.
+///
+/// # Safety
+/// `library` must be MKL.
+unsafe fn processors(library: &Library) -> Option<String> {
+    let mut version = Version {
+        numbers: [0; 3],
+        status: null(),
+        build: null(),
+        processor: null(),
+        platform: null(),
+    };
+    // SAFETY: the function fills the structure, with pointers to texts that end with 0 and stay.
+    unsafe {
+        let get = library.get::<unsafe extern "C" fn(*mut Version)>(b"MKL_Get_Version").ok()?;
+        get(&mut version);
+        let text = (!version.processor.is_null()).then(|| CStr::from_ptr(version.processor))?;
+        Some(text.to_string_lossy().into_owned())
+    }
 }
 
 /// Extracts the version from a text of the form `… Version 2025.3-Product Build 20251007 for …`.

@@ -64,7 +64,10 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
         }
         Ok(())
     });
-    let mut prepared = product.transposing(transpose).with_library(&mkl.version, None);
+    let mut prepared = product
+        .transposing(transpose)
+        .with_library(&mkl.version, None)
+        .with_notes(mkl::defect(&mkl.version));
     prepared.wake = Some(mkl::wake);
     Ok(prepared)
 }

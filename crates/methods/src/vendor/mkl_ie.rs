@@ -60,7 +60,8 @@ fn prepare<'a, T: Scalar, const OPTIMISE: bool>(
     let product =
         move |alpha, x: &[T], beta, y: &mut [T]| matrix.multiply(mv, (alpha, x), (beta, y));
     let prepared = Prepared::new(csr, 0, product).transposing(request.transpose);
-    let mut prepared = prepared.with_library(&mkl.version, None);
+    let mut prepared =
+        prepared.with_library(&mkl.version, None).with_notes(mkl::defect(&mkl.version));
     prepared.wake = Some(mkl::wake);
     Ok(prepared)
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use self::modelled::Model;
 use self::uncertainty::Uncertainty;
+use super::changes;
 use super::claim::{Claim, Quantity, Range};
 use super::definition::Experiment;
 use crate::files::read::RecordedRow;
@@ -108,7 +109,8 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
             Some(format!("{surrogates} of them surrogates{would}"))
         }
         Some(_) if quick => Some(format!("a quick run{would}")),
-        Some(_) => model.as_ref().and_then(|model| {
+        Some(_) => outdated(&operands, &compared).or_else(|| {
+            let model = model.as_ref()?;
             model.objection(claim, |slower| measure(&claim.measured, &lines, slower).0)
         }),
     };
@@ -134,6 +136,14 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         why,
         modelled: model.as_ref().map(Model::remark),
     }
+}
+
+/// Returns why the rows of an operand are not of the method as it is now.
+fn outdated(operands: &[&Select], compared: &[&RecordedRow]) -> Option<String> {
+    operands.iter().find_map(|select| {
+        let own: Vec<_> = compared.iter().copied().filter(|line| select.meets(line)).collect();
+        changes::objection(&own)
+    })
 }
 
 fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a RecordedRow> {

@@ -2,6 +2,7 @@
 //! measure, show and claim. The definitions are in `experiments/ID.toml`. No code here runs a method.
 
 pub mod bibliography;
+mod changes;
 pub mod claim;
 pub mod definition;
 pub mod experiment_page;
