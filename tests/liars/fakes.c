@@ -15,7 +15,7 @@
 /* The products that a conversion takes, and what a method that remembers takes of the time of a product. */
 #define CONVERSION 30
 #define REMEMBERS 0.6
-#define REMEMBERS_WITHOUT_GAPS 0.4
+#define REMEMBERS_WITHOUT_GAPS 0.3
 
 typedef struct {
     const spmv_ctx *ctx;

@@ -27,13 +27,24 @@ const ATTEMPTS: usize = 12;
 /// How many times as long as one with the usual x a product with a new x may take on the host.
 const SLOWER_IF_NEW: f64 = 1.1;
 
-/// How many times as long as a product in a sample a probe may take, plus [`waiting`]. On a GPU it is compared with
-/// products before which the device was not idle.
+/// How often samples of one product are taken at most, if they are too slow.
+const ATTEMPTS_AS_SAMPLES: usize = 50;
+/// The rate at which a product reads an x that another core has just written, at least, in bytes per second. Where the
+/// cores share no cache it was 3 GB/s; between sockets it is slower.
+const SLOWEST_X: f64 = 0.25e9;
+
+/// How many times as long as a product in a sample one that runs alone may take, plus [`waiting`]. On a GPU it is
+/// compared with products before which the device was not idle.
 const fn slower(device: Device) -> f64 {
     match device {
         Device::Cpu => 2.0,
         Device::Gpu | Device::Model(_) => 4.0,
     }
+}
+
+/// Returns the longest time of a product alone, if one in a sample takes `usual`.
+fn slowest(usual: Duration, device: Device) -> Duration {
+    usual.mul_f64(slower(device)) + waiting(device)
 }
 
 /// The times of the probes of a turn.
@@ -144,6 +155,33 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(time)
     }
 
+    /// Checks that a sample of one product takes about as long as each product of the samples of several. If it takes
+    /// longer, the method may compute only the first one of those.
+    pub(super) fn check_batches(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        batch: usize,
+        typical: Duration,
+    ) -> Result<(), Outcome> {
+        if S::DEVICE != Device::Cpu || batch == 1 || self.inputs.chain.is_some() {
+            return Ok(());
+        }
+        let mut least = Duration::MAX;
+        for _ in 0..ATTEMPTS_AS_SAMPLES {
+            let seconds = self.sample(ready, 1)?.seconds;
+            least = least.min(Duration::from_secs_f64(seconds));
+            if least <= slowest(typical, S::DEVICE) {
+                return Ok(());
+            }
+        }
+        let [alone, row] = [least, typical].map(microseconds);
+        let reason = format!(
+            "a product alone takes {alone:.1} us, and one of {batch} in a row {row:.1} us: the method does not compute \
+             in every call"
+        );
+        Err(Outcome::wrong(reason, ready.error_ratio))
+    }
+
     /// Checks that products with a new x do not take longer than others, and probes hardly longer than products in
     /// samples of `batch`, of which one takes `typical`. While they do, probes are repeated.
     pub(super) fn check_probes(
@@ -188,9 +226,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         // What the host enqueues slowly, a single product waits for.
         let usual = typical.max(self.backend.host_launch().unwrap_or_default());
         let usual = if of_host { usual } else { usual.max(probes.long_one()) };
+        let bytes = if of_host { size_of_val(&self.inputs.x[..]) } else { 0 };
+        let reading = Duration::from_secs_f64(bytes as f64 / SLOWEST_X);
         let (other, what) = if of_host && new > probes.long_one().mul_f64(SLOWER_IF_NEW) {
             (probes.long_one(), "with an old x")
-        } else if new > usual.mul_f64(slower(S::DEVICE)) + waiting(S::DEVICE) {
+        } else if new > slowest(usual, S::DEVICE) + reading {
             (usual, "of several in a row")
         } else {
             return None;

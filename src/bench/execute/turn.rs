@@ -80,6 +80,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         let batch = self.batch(ready, product)?;
         let (typical, probes) = self.take_samples(ready, batch, product)?;
+        self.check_batches(ready, batch, typical)?;
         self.check_probes(ready, probes, batch, typical)?;
         self.check_rest(ready)?;
         self.compare_with_cold(ready, typical)?;
