@@ -188,12 +188,16 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             None
         };
         self.waited();
-        let before = (self.bench.clock.used(), self.now());
+        // Where energy is measured, the time between samples must be short. Only plug-ins may have hidden threads.
+        let is_counted = ready.prepared.is_foreign || self.bench.rapl.is_none();
+        let before = is_counted.then(|| (self.bench.clock.used(), self.now()));
         let time = match independent {
             Some(_) => self.time_calls(ready, products, true)?,
             None => self.time(ready, products)?,
         };
-        ready.cpus.add(before, (self.bench.clock.used(), self.now()));
+        if let Some(before) = before {
+            ready.cpus.add(before, (self.bench.clock.used(), self.now()));
+        }
         let waited = self.waited();
         let (round, seconds) = (self.number, time.as_secs_f64());
         let host_launch = self.backend.host_launch();
