@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use super::{Case, Entry};
 use crate::bench::backend::Backend;
-#[cfg(doc)]
-use crate::bench::clock::Clock;
 use crate::bench::outcome::Outcome;
 use spmv_matrix::scalar::Scalar;
 use spmv_results::row::Remark;
@@ -18,7 +16,8 @@ const FEWER: f64 = 0.75;
 /// The time of samples after which the CPUs that were used are known.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// The time of samples, and the CPU time that the threads of the process used meanwhile, as [`Clock::used`] counts it.
+/// The time of samples, and the CPU time that the threads of the process used meanwhile, as
+/// [`Clock::used`](crate::bench::clock::Clock::used) counts it.
 #[derive(Clone, Copy, Default)]
 pub struct Cpus {
     used: [Duration; 2],
@@ -63,6 +62,33 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 Err(Outcome::wrong(reason, ready.error_ratio))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn far_fewer_cpus_than_threads_are_remarked_upon() {
+        let ms = Duration::from_millis;
+        for (used, time, threads, expected) in [
+            ([100, 10], 100, Some(2), Some(1.0)),
+            ([10, 100], 100, Some(2), Some(1.0)),
+            ([10, 151], 100, Some(2), None),
+            ([100, 100], 100, Some(1), None),
+            ([100, 100], 100, None, None),
+            ([9, 9], 9, Some(2), None),
+        ] {
+            let mut cpus = Cpus::default();
+            cpus.add((None, ms(0)), (Some([ms(7); 2]), ms(50)));
+            cpus.add(
+                (Some([ms(1); 2]), ms(5)),
+                (Some(used.map(|used| ms(1 + used))), ms(5 + time)),
+            );
+            let remark = expected.map(|used| Remark::FewerCpus { used, threads: 2 });
+            assert_eq!(cpus.remark(threads), remark, "{used:?} {time} {threads:?}");
         }
     }
 }

@@ -290,14 +290,15 @@ fn check_layers(folder: &Path, rt: &str) -> Result<(), Unavailable> {
     Ok(())
 }
 
-/// Returns what is wrong with a version of MKL, by Intel's release notes.
+/// Returns what is wrong with a version of MKL, as was reported.
 pub fn defect(version: &str) -> Option<String> {
     let is_slow = ["MKL 2024.2-", "MKL 2024.2.0", "MKL 2024.2.1"];
     let is_known = is_slow.iter().any(|start| version.starts_with(start));
-    is_known.then(|| "MKL 2024.2.0 and 2024.2.1 are slower than others: use a newer one".into())
+    is_known
+        .then(|| "regressions of MKL 2024.2.0 and 2024.2.1 were reported: use a newer one".into())
 }
 
-/// MKL's structure `MKLVersion`.
+/// What MKL writes about itself: its structure `MKLVersion`, of which only `processor` is read.
 #[repr(C)]
 struct Version {
     numbers: [c_int; 3],
@@ -360,4 +361,21 @@ pub fn check(call: &str, status: c_int) -> Result<(), Failed> {
         _ => "internal error",
     };
     Err(Failed(format!("{call} returned {status} ({meaning})")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_with_known_regressions_are_found() {
+        for (version, is_known) in [
+            ("MKL 2024.2-Product Build 20240605", true),
+            ("MKL 2024.2.1-Product Build 20240722", true),
+            ("MKL 2024.2.2-Product Build 20240823", false),
+            ("MKL 2025.3-Product Build 20251007", false),
+        ] {
+            assert_eq!(defect(version).is_some(), is_known, "{version}");
+        }
+    }
 }

@@ -164,4 +164,23 @@ mod tests {
             assert_eq!(got, (Some(expected), &remarks[..], Some(expected as u64)), "{setups:?}");
         }
     }
+
+    /// What only one process has seen was an interruption. The rest of the setup is compared without it.
+    #[test]
+    fn what_later_products_took_longer_is_setup_if_all_processes_saw_it() {
+        for (later, setup, is_remarked) in
+            [([300.0, 280.0], 285.0, true), ([300.0, 0.0], 5.0, false)]
+        {
+            let row = |ms: f64| Row {
+                setup_ms: Some(5.0 + ms),
+                median_ms: Some(1.0),
+                reason: (ms > 0.0).then_some(Remark::LaterSetup { ms }).into_iter().collect(),
+                ..Row::default()
+            };
+            let one = joined(&later.map(row).each_ref());
+            let remark = is_remarked.then_some(Remark::LaterSetup { ms: later[1] });
+            let remarks: Vec<_> = remark.into_iter().collect();
+            assert_eq!((one.setup_ms, one.reason.all()), (Some(setup), &remarks[..]));
+        }
+    }
 }
