@@ -5,18 +5,18 @@ use std::hint::black_box;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use nix::sys::prctl::set_thp_disable;
-use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction, signal};
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::cli::{self, CommandStatus, Env, Interrupted, allocator};
+use spmv_bench::cli::{self, CommandStatus, Env, Interrupted, REQUEST_TO_CHILD, allocator};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::system::System;
 use spmv_matrix::system::huge;
-use spmv_matrix::system::processes::explained;
 use spmv_methods::library::float_state;
 use spmv_methods::vendor::mkl;
 use spmv_results::settings::Pages;
@@ -32,6 +32,20 @@ const ENDED_AT_ONCE: i32 = 130;
 /// Signals within this time after the first one are ignored: a launcher may send the same signal both to
 /// the process and to its process group.
 const SAME_REQUEST: Duration = Duration::from_millis(300);
+/// The signals that request the end of the run: those of a terminal, of other programs, and those by which batch
+/// systems warn of the end of a job's time.
+const REQUESTS: [Signal; 6] = [
+    Signal::SIGINT,
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGXCPU,
+];
+/// The moment from which [`FIRST_REQUEST`] counts.
+static BEGIN: OnceLock<Instant> = OnceLock::new();
+/// The time of the first request in milliseconds, from 1; 0 if there was none.
+static FIRST_REQUEST: AtomicU64 = AtomicU64::new(0);
 
 /// Runs before any library does.
 #[used]
@@ -63,9 +77,11 @@ fn main() -> ExitCode {
     }
     let huge_arrays = own_pages.and_then(|_| huge::are_given());
     let system = System { huge_arrays, ..System::detect() };
-    // SAFETY: no other thread has been started yet.
-    unsafe { mkl::place_threads(&system.cpus) };
-    let handled = handle_signals(is_worker);
+    if is_worker || own_pages.is_some() {
+        // SAFETY: no other thread has been started yet.
+        unsafe { mkl::place_threads(&system.cpus) };
+    }
+    let handled = handle_signals(is_worker).context("cannot handle signals such as Ctrl-C");
     // SAFETY: no handler is installed. Ignored, so that exceeding the file size limit is a write error.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout(), None));
@@ -78,9 +94,7 @@ fn main() -> ExitCode {
         matrices: Some(CacheFolder::of_user("matrices")),
         ..Env::new(stdout, &mut stderr, &clock, &INTERRUPTED, system)
     };
-    let result = handled
-        .context("cannot start the thread that handles signals such as Ctrl-C")
-        .and_then(|()| cli::run(std::env::args_os(), &mut env));
+    let result = handled.and_then(|()| cli::run(std::env::args_os(), &mut env));
     match result.and_then(|verdict| Ok(env.stdout.flush().map(|()| verdict)?)) {
         Ok(CommandStatus::Ok) => ExitCode::SUCCESS,
         Ok(CommandStatus::Bad) => ExitCode::from(1),
@@ -106,26 +120,47 @@ fn provide(pages: Pages) {
     }
 }
 
-/// Installs a signal handler that sets [`INTERRUPTED`] at the first signal. A later signal ends the process
-/// at once, except a worker, which its parent ends. Commands that never read the flag get no handler, so
-/// that the first signal ends them.
-fn handle_signals(is_worker: bool) -> anyhow::Result<()> {
+/// Lets signals request the end of the run. A later signal ends the process at once, except a worker, which its parent
+/// ends. Commands that never look at requests are ended by the first signal. A signal that the parent of this process
+/// ignores stays ignored, as `nohup` and background jobs of scripts need it; a worker hears its parent in any case.
+fn handle_signals(is_worker: bool) -> nix::Result<()> {
     if !cli::ends_in_order(std::env::args_os()) {
         return Ok(());
     }
-    let mut first = None::<Instant>;
-    let handled = ctrlc::set_handler(move || {
-        let first = *first.get_or_insert_with(Instant::now);
-        if first.elapsed() > SAME_REQUEST && !is_worker {
-            // SAFETY: no invariants; nothing of this process runs afterwards.
-            unsafe { nix::libc::_exit(ENDED_AT_ONCE) };
+    BEGIN.get_or_init(Instant::now);
+    let handler = if is_worker { note_request } else { take_request };
+    let (flags, none) = (SaFlags::SA_RESTART, SigSet::empty());
+    let action = SigAction::new(SigHandler::Handler(handler), flags, none);
+    for request in REQUESTS {
+        // SAFETY: the handlers use nothing but atomic variables, the clock and `_exit`.
+        let before = unsafe { sigaction(request, &action) }?;
+        let is_of_parent = is_worker && request == REQUEST_TO_CHILD;
+        if matches!(before.handler(), SigHandler::SigIgn) && !is_of_parent {
+            // SAFETY: the action was that of this signal before.
+            unsafe { sigaction(request, &before) }?;
         }
-        INTERRUPTED.store(true, Ordering::Relaxed);
-    });
-    handled.map_err(|error| match error {
-        ctrlc::Error::System(error) => explained(error).into(),
-        error => error.into(),
-    })
+    }
+    Ok(())
+}
+
+/// Notes a request. Returns whether it comes after the first one, and is another.
+fn is_repeated() -> bool {
+    let begin = BEGIN.get().expect("it is set before the handlers are");
+    let now = 1 + begin.elapsed().as_millis() as u64;
+    INTERRUPTED.store(true, Ordering::Relaxed);
+    let first = FIRST_REQUEST.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    first.is_err_and(|first| now > first + SAME_REQUEST.as_millis() as u64)
+}
+
+extern "C" fn note_request(_: i32) {
+    is_repeated();
+}
+
+extern "C" fn take_request(_: i32) {
+    if is_repeated() {
+        // SAFETY: no invariants; nothing of this process runs afterwards.
+        unsafe { nix::libc::_exit(ENDED_AT_ONCE) };
+    }
 }
 
 /// Returns stderr, with lines that fit if it is a terminal.

@@ -83,7 +83,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
         remarks.extend((early > 0.0).then_some(Remark::LateSetup { ms: early }));
         remarks.extend((later > 0.0).then_some(Remark::LaterSetup { ms: later }));
         remarks.extend(self.samples.remark());
-        remarks.extend(self.cpus.remark(self.cell.key.threads));
+        remarks.extend(self.cpus.remark(self.cell.key.threads, self.samples.waited()));
         remarks.extend(self.power.remark());
         remarks.extend(self.remarks.iter().cloned());
         remarks

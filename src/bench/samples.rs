@@ -98,10 +98,15 @@ impl Samples {
         disturbed as f64 / self.all().count() as f64
     }
 
+    /// Returns the largest share of the time of a sample that counts for which a thread waited for a CPU.
+    pub fn waited(&self) -> f64 {
+        self.counted().iter().map(Sample::disturbance).fold(0.0, f64::max).min(1.0)
+    }
+
     /// Returns a remark if too few samples were undisturbed.
     pub fn remark(&self) -> Option<Remark> {
-        let most = self.counted().iter().map(Sample::disturbance).fold(0.0, f64::max);
-        (most > DISTURBED).then_some(Remark::Disturbed { percent: 100.0 * most.min(1.0) })
+        let most = self.waited();
+        (most > DISTURBED).then_some(Remark::Disturbed { percent: 100.0 * most })
     }
 }
 

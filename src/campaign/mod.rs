@@ -7,6 +7,7 @@
 pub(crate) mod bandwidth;
 pub(crate) mod choice;
 pub(crate) mod collect;
+pub(crate) mod corpus;
 pub(crate) mod env;
 pub(crate) mod gpus;
 pub(crate) mod idle;
@@ -88,6 +89,8 @@ pub struct Work<'s> {
     pub source: &'s Source,
     /// The size of its file in bytes.
     pub bytes: u64,
+    /// Its name in the rows of a run that is continued; `None`: that of the source.
+    pub known_as: Option<&'s str>,
     /// The rows that it already has. Their cells are not measured again.
     pub existing: &'s [Row],
 }
@@ -172,13 +175,15 @@ impl<'a> Campaign<'a> {
             return Ok(false);
         }
         progress.suspend(|| sink.begin(work))?;
-        progress.begin(work.source.to_string(), entries(work.source, work.bytes), open);
+        let name = work.name();
+        progress.begin(name.clone(), entries(work.source, work.bytes), open);
         let (recording, mut lost) = (&mut self.recording, None::<Error>);
         let samples = &mut self.samples;
-        let interrupted = self.runner.run(work, &mut |event| {
+        let interrupted = self.runner.run(work, &mut |mut event| {
+            set_name(&mut event, &name);
             progress.note(&event);
             if let (Event::Samples { .. }, Some(file), None) = (&event, samples.as_mut(), &lost) {
-                lost = file.add(&lines(&work.source.to_string(), &event)).err();
+                lost = file.add(&lines(&name, &event)).err();
             }
             let is_shown = matches!(event, Event::Matrix(_) | Event::Group(_) | Event::Partial(_));
             if lost.is_none() && is_shown {
@@ -198,9 +203,27 @@ impl<'a> Campaign<'a> {
 
 impl<'s> Work<'s> {
     /// Creates the work of measuring all cells on a matrix.
-    pub fn new((source, bytes): &'s (Source, u64)) -> Self {
-        Self { source, bytes: *bytes, existing: &[] }
+    pub fn new(source: &'s Source, bytes: u64) -> Self {
+        Self { source, bytes, known_as: None, existing: &[] }
     }
+
+    /// Returns the name of the matrix in rows.
+    pub fn name(&self) -> String {
+        self.known_as.map_or_else(|| self.source.to_string(), str::to_owned)
+    }
+}
+
+/// Gives the rows and the description of a matrix its name.
+fn set_name(event: &mut Event, name: &str) {
+    let rows = match event {
+        Event::Group(group) | Event::Partial(group) => &mut group.rows[..],
+        Event::Matrix(report) => {
+            name.clone_into(&mut report.facts.file);
+            report.ended.as_mut_slice()
+        }
+        _ => return,
+    };
+    rows.iter_mut().for_each(|row| name.clone_into(&mut row.file));
 }
 
 /// Returns the lines of the samples of an event.

@@ -1,31 +1,54 @@
 //! The results of an earlier run, which a campaign continues.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use spmv_matrix::source::Source;
-use spmv_results::files::run_record::{read_record, read_rows};
-use spmv_results::row::Row;
-use spmv_results::run::RunRecord;
+use spmv_results::files::rows::RowFile;
+use spmv_results::files::run_record::{by_matrix, read_record, read_rows};
+use spmv_results::row::{Row, Status};
 use spmv_results::run::facts::differences_to_resume;
+use spmv_results::run::{Corpus, RunRecord};
 
-/// The existing rows of a file by matrix, and the record of their run.
+/// What was measured before.
 #[derive(Default)]
 pub struct Begun {
+    /// The rows that stay, by the name of their matrix.
     pub rows: HashMap<String, Vec<Row>>,
     pub record: Option<RunRecord>,
+    /// The same rows in the order of the file.
+    all: Vec<Row>,
+    /// Whether the file has further rows.
+    is_less: bool,
 }
 
 impl Begun {
     pub fn read(rows: &Path, record: &Path) -> Result<Self> {
         let record = read_record(record)?;
-        Ok(Self { rows: read_rows(rows, &record)?, record: Some(record) })
+        let all = read_rows(rows, &record)?;
+        Ok(Self { rows: by_matrix(all.clone()), record: Some(record), all, is_less: false })
     }
 
-    pub fn rows_of(&self, source: &Source) -> &[Row] {
-        self.rows.get(&source.to_string()).map_or(&[], Vec::as_slice)
+    /// Forgets the rows of these matrices that are measured again.
+    pub fn forget_failed(&mut self, names: &BTreeSet<&str>) {
+        let before = self.all.len();
+        self.all.retain(|row| !may_pass(row) || !names.contains(&row.file[..]));
+        self.is_less = self.all.len() < before;
+        self.rows = by_matrix(self.all.clone());
+    }
+
+    pub fn corpus(&self) -> Option<&Corpus> {
+        self.record.as_ref()?.corpus.as_ref()
+    }
+
+    pub fn rows_of(&self, name: &str) -> &[Row] {
+        self.rows.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Removes the rows from the file that are measured again.
+    pub fn remove_forgotten(&self, file: &mut RowFile) -> Result<()> {
+        if self.is_less { file.rewrite(&self.all) } else { Ok(()) }
     }
 
     /// Returns the record of the continued run: the record of its beginning with a new session.
@@ -41,4 +64,10 @@ impl Begun {
         let sessions = [then.sessions, now.sessions].concat();
         Ok(RunRecord { sessions, corpus: now.corpus, ..then })
     }
+}
+
+/// Returns whether what a row states may not happen again: a file that could not be read may have been repaired or
+/// replaced, a device may have been lost, or memory may have run out. A result that was wrong, or took too long, stays.
+fn may_pass(row: &Row) -> bool {
+    row.status == Some(Status::Failed) || row.method_name.is_none() && !row.is_trivial()
 }

@@ -2,9 +2,12 @@
 //! machine.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
+use super::corpus::CorpusMatrix;
+use super::resume::Begun;
 use crate::campaign::progress::estimate::{Estimate, entries};
 use spmv_matrix::cache::hex;
 use spmv_matrix::source::Source;
@@ -16,33 +19,64 @@ const METHODS: usize = 30;
 
 /// The matrices of a shard.
 pub struct ShardMatrices {
-    /// The matrices and the sizes of their files in bytes, in the order of measurement.
-    pub sources: Vec<(Source, u64)>,
+    /// In the order of measurement.
+    pub matrices: Vec<CorpusMatrix>,
     pub corpus: Corpus,
+    /// The number of all matrices now, if it is another set than that of which the run that is continued is a shard.
+    pub others: Option<usize>,
 }
 
 impl ShardMatrices {
-    /// Selects the matrices of the shard from `all` without duplicates, also if a path is written in another way.
-    pub fn of(all: Vec<(Source, u64)>, shard: Shard, settings: &Settings) -> Self {
-        let mut seen = BTreeSet::new();
-        let all: Vec<_> =
-            all.into_iter().filter(|(source, _)| seen.insert(source.full_name())).collect();
-        let mut hash = Sha256::new();
-        for (source, bytes) in &all {
-            hash.update(format!("{source}\0{bytes}\0"));
-        }
-        let works: Vec<_> =
-            all.iter().map(|(source, bytes)| work(source, *bytes, settings)).collect();
-        let owners = owners(&works, shard.of);
-        let (matrices, mut files, mut sources) = (all.len(), Vec::new(), Vec::new());
-        for (place, (source, bytes)) in all.into_iter().enumerate() {
-            if owners[place] == shard.number - 1 {
-                files.push((place, source.to_string()));
-                sources.push((source, bytes));
+    /// Selects the matrices of the shard from those of a command, `all`, with the `folders` that it names. A shard that
+    /// is continued keeps its matrices: if files came or went, other shards would not know of it.
+    pub fn of(
+        all: Vec<(Source, u64)>,
+        folders: &[PathBuf],
+        shard: Shard,
+        settings: &Settings,
+        begun: &mut Begun,
+    ) -> Self {
+        let mut all = distinct(all, folders);
+        begun.continue_with(&mut all);
+        let (number_of_all, hash) = (all.len(), hash(&all));
+        let then = begun.corpus().filter(|then| then.shard == shard);
+        let fixed = then.filter(|then| shard.of > 1 && then.hash != hash);
+        let owners = owners(&all, shard.of, settings);
+        let own = |(place, matrix): (usize, CorpusMatrix)| match fixed {
+            Some(then) => {
+                let file = then.files.iter().find(|(_, name)| *name == matrix.name)?;
+                Some((file.0, matrix))
             }
+            None => (owners[place] == shard.number - 1).then_some((place, matrix)),
+        };
+        let own: Vec<_> = all.into_iter().enumerate().filter_map(own).collect();
+        let files = own.iter().map(|(place, matrix)| (*place, matrix.name.clone())).collect();
+        let matrices: Vec<_> = own.into_iter().map(|(_, matrix)| matrix).collect();
+        let stored = begun.stored(&matrices);
+        let (number, hash) =
+            fixed.map_or((number_of_all, hash), |then| (then.matrices, then.hash.clone()));
+        Self {
+            matrices,
+            corpus: Corpus { shard, matrices: number, hash, files, stored },
+            others: fixed.map(|_| number_of_all),
         }
-        Self { sources, corpus: Corpus { shard, matrices, hash: hex(hash), files } }
     }
+}
+
+/// Returns the matrices without duplicates, also if a path is written in another way.
+fn distinct(all: Vec<(Source, u64)>, folders: &[PathBuf]) -> Vec<CorpusMatrix> {
+    let mut seen = BTreeSet::new();
+    let all = all.into_iter().map(|(source, bytes)| CorpusMatrix::new(source, bytes, folders));
+    all.filter(|matrix| seen.insert(matrix.place().to_owned())).collect()
+}
+
+/// Hashes what the division into shards depends on.
+fn hash(all: &[CorpusMatrix]) -> String {
+    let mut hash = Sha256::new();
+    for matrix in all {
+        hash.update(format!("{}\0{}\0", matrix.below(), matrix.bytes));
+    }
+    hex(hash)
 }
 
 /// Estimates the time for a matrix in nanoseconds. It depends only on the command line and the file size.
@@ -51,9 +85,14 @@ fn work(source: &Source, bytes: u64, settings: &Settings) -> u128 {
     (1e9 * seconds) as u128
 }
 
+fn owners(all: &[CorpusMatrix], shards: usize, settings: &Settings) -> Vec<usize> {
+    let works = all.iter().map(|matrix| work(&matrix.source, matrix.bytes, settings));
+    divided(&works.collect::<Vec<_>>(), shards)
+}
+
 /// Returns the index of the shard of each matrix: in decreasing order of work, each matrix is assigned to the
 /// shard with the least work so far (Graham's LPT rule: no shard exceeds 4/3 of the optimum).
-fn owners(works: &[u128], shards: usize) -> Vec<usize> {
+fn divided(works: &[u128], shards: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..works.len()).collect();
     order.sort_by_key(|&place| (std::cmp::Reverse(works[place]), place));
     // If there are more shards than matrices, the others stay empty.
@@ -94,8 +133,8 @@ mod tests {
         }
         assert!(work("a.mtx.gz", u64::MAX) > million, "no overflow");
         // In decreasing order, into the shard with the least work.
-        assert_eq!(owners(&[5, 9, 4, 4, 7], 2), [1, 0, 0, 1, 1]);
-        assert_eq!(owners(&[5, 9], usize::MAX), [1, 0]);
+        assert_eq!(divided(&[5, 9, 4, 4, 7], 2), [1, 0, 0, 1, 1]);
+        assert_eq!(divided(&[5, 9], usize::MAX), [1, 0]);
     }
 
     #[test]
@@ -103,15 +142,14 @@ mod tests {
         let all: Vec<_> =
             ["b", "a", "c", "a"].iter().map(|name| (Source::File(name.into()), 7)).collect();
         let settings = Settings::new(Protocol::MergeSpmv);
-        let corpus =
-            |number| ShardMatrices::of(all.clone(), Shard { number, of: 2 }, &settings).corpus;
-        let (first, second) = (corpus(1), corpus(2));
+        let corpus = |all: &[(Source, u64)], number| {
+            let (shard, mut begun) = (Shard { number, of: 2 }, Begun::default());
+            ShardMatrices::of(all.to_vec(), &[], shard, &settings, &mut begun).corpus
+        };
+        let (first, second) = (corpus(&all, 1), corpus(&all, 2));
         assert_eq!(first.files, [(0, "b".to_owned()), (2, "c".to_owned())]);
         assert_eq!(second.files, [(1, "a".to_owned())], "named twice, it is measured once");
         assert_eq!((first.matrices, &first.hash), (3, &second.hash));
-        assert_ne!(
-            ShardMatrices::of(all[..2].to_vec(), first.shard, &settings).corpus.hash,
-            first.hash
-        );
+        assert_ne!(corpus(&all[..2], 1).hash, first.hash);
     }
 }

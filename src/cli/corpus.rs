@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -13,6 +14,7 @@ use super::output::finish;
 use super::sources::sources;
 use super::{CommandStatus, Env};
 use crate::bench::event::Event;
+use crate::campaign::corpus::CorpusMatrix;
 use crate::campaign::progress::Display;
 use crate::campaign::resume::Begun;
 use crate::campaign::shard::ShardMatrices;
@@ -23,10 +25,10 @@ use spmv_results::files::write::{Format, Reporter};
 use spmv_results::matrix::MatrixReport;
 use spmv_results::report::advice::answer;
 use spmv_results::report::means::Kinds;
-use spmv_results::report::names::count;
+use spmv_results::report::names::{count, listed};
 use spmv_results::report::standings::{Standings, Time};
 use spmv_results::row::{Row, Setting, Status};
-use spmv_results::run::{RunRecord, Shard};
+use spmv_results::run::{Corpus, RunRecord, Shard};
 use spmv_results::table::terminal::wrapped;
 
 #[derive(Debug, Args)]
@@ -37,7 +39,7 @@ pub struct CorpusArgs {
     /// As the MATRIX of `spmv-bench --help`, and folders, and surrogate:SET for a set of `fetch --list`.
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<OsString>,
-    /// Measure only what is missing in the file of --output
+    /// Measure only what is missing or failed in the file of --output
     ///
     /// Settings, methods and machine must be the same as in FILE.run.json.
     #[arg(long, conflicts_with = "force")]
@@ -56,9 +58,11 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let found = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
     measure.check_files(found.iter().map(|(source, _)| source))?;
     let plan = measure.plan().of(found.iter().map(|(source, _)| source));
-    let shard = ShardMatrices::of(found, args.shard, &measure.settings());
     let format = measure.format(Format::Csv)?;
     let (mut file, mut begun) = open(args, format)?;
+    let folders: Vec<_> = args.sources.iter().map(PathBuf::from).filter(|it| it.is_dir()).collect();
+    let shard = ShardMatrices::of(found, &folders, args.shard, &measure.settings(), &mut begun);
+    write_changes(&shard, &begun, env.stderr)?;
     if let Some(record) = &begun.record {
         env.run_id.clone_from(&record.run_id);
     }
@@ -69,17 +73,16 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     campaign.recording.record = begun.continue_run(now, measure.output.as_deref())?;
     let mut reporters = measure.exporters()?;
     match &mut file {
-        Some(file) => file.cut()?,
+        Some(file) => {
+            file.cut()?;
+            begun.remove_forgotten(file)?;
+        }
         None => reporters.insert(0, measure.reporter(format, env.stdout, env.width)?),
     }
     campaign.recording.begin(measure.record_path(), env.stderr)?;
     campaign.samples = measure.sample_file()?;
     campaign.recording.write()?;
-    let work = |work| {
-        let work = Work::new(work);
-        Work { existing: begun.rows_of(work.source), ..work }
-    };
-    let works: Vec<_> = shard.sources.iter().map(work).collect();
+    let works: Vec<_> = shard.matrices.iter().map(|matrix| work(matrix, &begun)).collect();
     let threads = campaign.recording.record.cells.iter().filter_map(|cell| cell.threads).max();
     let tally = Tally { threads, planned: measure.products, ..Tally::default() };
     let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
@@ -90,11 +93,40 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     if !measure.quiet {
         let width = Term::stderr().size_checked().filter(|_| env.terminal).map(|size| size.1);
         tally.write(env.stderr, width, interrupted)?;
-        write_next(args, &words, interrupted, env.stderr)?;
+        write_next(args, &words, interrupted, tally.failed, env.stderr)?;
     }
     let is_measured = tally.matrices == 0 || tally.rows.contains_key(&Status::Ok);
     ensure!(interrupted || is_measured || !tally.faults.is_empty(), NOTHING);
     Ok(if tally.bad || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
+}
+
+fn work<'s>(matrix: &'s CorpusMatrix, begun: &'s Begun) -> Work<'s> {
+    let existing = begun.rows_of(&matrix.name);
+    Work { known_as: Some(&matrix.name), existing, ..Work::new(&matrix.source, matrix.bytes) }
+}
+
+/// Writes what has changed in the matrices of a run that is continued.
+fn write_changes(shard: &ShardMatrices, begun: &Begun, err: &mut dyn Write) -> io::Result<()> {
+    let changed = shard.matrices.iter().filter(|matrix| matrix.is_changed(begun));
+    let changed: Vec<_> = changed.map(|matrix| &matrix.name).collect();
+    if !changed.is_empty() {
+        let (files, names) = (count(changed.len(), "file"), listed(changed.iter(), NAMED));
+        writeln!(
+            err,
+            "warning: {files} changed (size or time) after the rows were measured: {names}; these rows stay: remove \
+             them to measure the present files"
+        )?;
+    }
+    if let Some(now) = shard.others {
+        let Corpus { shard, matrices, .. } = &shard.corpus;
+        let (number, of) = (shard.number, shard.of);
+        writeln!(
+            err,
+            "warning: the sources have other matrices or sizes than when shard {number} of {of} began ({matrices} \
+             then, {now} now): it keeps its matrices; measure new ones in a run of their own"
+        )?;
+    }
+    Ok(())
 }
 
 /// Writes the command that continues an interrupted run, or the one that shows the results of a finished one.
@@ -102,6 +134,7 @@ fn write_next(
     args: &CorpusArgs,
     words: &[String],
     interrupted: bool,
+    failed: bool,
     err: &mut dyn Write,
 ) -> io::Result<()> {
     let output = args.measure.output.as_deref().filter(|path| !is_not_regular_file(path));
@@ -109,11 +142,15 @@ fn write_next(
     let Some(csv) = csv else { return Ok(()) };
     if !interrupted {
         let csv = quoted(&csv.to_string_lossy());
-        return writeln!(err, "\nfor a report: spmv-bench report {csv} --output DIR");
+        writeln!(err, "\nfor a report: spmv-bench report {csv} --output DIR")?;
     }
+    if !interrupted && !failed {
+        return Ok(());
+    }
+    let purpose = if interrupted { "to continue" } else { "to measure again what failed" };
     let given = words.iter().skip(1).filter(|word| !["--force", "--resume"].contains(&&word[..]));
     let given: Vec<_> = given.map(|word| quoted(word)).collect();
-    writeln!(err, "\nto continue: spmv-bench {} --resume", given.join(" "))
+    writeln!(err, "\n{purpose}: spmv-bench {} --resume", given.join(" "))
 }
 
 /// Returns a word as it is written in a shell.
@@ -206,8 +243,10 @@ struct Tally {
     threads: Option<usize>,
     planned: Option<u32>,
     times: BTreeMap<Setting, Vec<Time>>,
-    /// Whether a result is wrong or something failed, and whether a method is the cause.
+    /// Whether a result is wrong or something failed.
     bad: bool,
+    /// Whether something failed, which is tried again when the run is continued.
+    failed: bool,
 }
 
 impl Tally {
@@ -216,6 +255,7 @@ impl Tally {
         for row in rows {
             *self.rows.entry(row.status.expect("every row has one")).or_default() += 1;
             self.bad |= row.is_bad();
+            self.failed |= row.status == Some(Status::Failed);
             if let Some(method) = row.method_name.as_deref().filter(|_| row.is_bad()) {
                 let status = row.status.map_or("", Status::name);
                 let reason = row.reason.text().unwrap_or("no reason given");

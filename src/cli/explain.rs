@@ -109,7 +109,7 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     let read = if let Source::File(path) = &source { vec![path.as_path()] } else { Vec::new() };
     args.output.check(&read)?;
     let mut campaign = Campaign::start(&plan, true, Vec::new(), env)?;
-    let work = Work { source: &source, bytes: 0, existing: &[] };
+    let work = Work::new(&source, 0);
     let mut report = MatrixReport::default();
     if campaign.run(&[work], Display::Hidden, &mut report)? {
         writeln!(env.stderr, "interrupted: {source} was not explained")?;

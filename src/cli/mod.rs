@@ -36,7 +36,7 @@ use clap::{CommandFactory, Parser};
 
 pub use crate::campaign::env::Env;
 use crate::campaign::isolate::worker;
-pub use crate::campaign::isolate::{Interrupted, OUT_OF_MEMORY};
+pub use crate::campaign::isolate::{Interrupted, OUT_OF_MEMORY, REQUEST_TO_CHILD};
 use crate::campaign::{gpus, libraries, plugins};
 use args::{Cli, Command};
 pub use measure::run_settings;

@@ -130,8 +130,9 @@ const OPENMP: [(&str, &str); 4] = [
     ("    s->csr = csr;\n    *handle", "    s->csr = csr;\n    bind_threads(ctx);\n    *handle"),
     (
         "    return s->ctx->parallel(s->ctx, share, s);\n",
-        "#pragma omp parallel num_threads((int)s->ctx->threads)\n    share(s, \
-         (uint32_t)omp_get_thread_num());\n    return SPMV_OK;\n",
+        "    /* The share of each thread, also if OpenMP provides fewer threads. */\n\
+         #pragma omp parallel for schedule(static, 1) num_threads((int)s->ctx->threads)\n\
+         \x20   for (uint32_t rank = 0; rank < s->ctx->threads; rank++) share(s, rank);\n    return SPMV_OK;\n",
     ),
     ("-std=c99 -O3", "-std=c99 -D_GNU_SOURCE -fopenmp -O3"),
 ];

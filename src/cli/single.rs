@@ -112,7 +112,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         });
     let (reporter, mut exporters) = env.together.agree(opened)?;
     let mut live = Live::new(reporter, format.is_written_at_once() && measure.output.is_none());
-    let work = Work { source: &source, bytes: bytes_of(&source), existing: &[] };
+    let work = Work::new(&source, bytes_of(&source));
     let interrupted = campaign.run(&[work], Display::Methods, &mut live)?;
     let complete = live.report.clone();
     if interrupted && format == Format::Text {

@@ -135,7 +135,14 @@ fn lines(gpu: &Gpu) -> [String; 3] {
 fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     let System { cpu, cpus, cores, cpu_quota, .. } = facts.system;
     let System {
-        caches, numa_nodes, memory_bytes, huge_pages, glibc_tunables, huge_arrays, ..
+        caches,
+        numa_nodes,
+        memory_bytes,
+        huge_pages,
+        glibc_tunables,
+        huge_arrays,
+        openmp,
+        ..
     } = facts.system;
     let mut line = |name: &str, value: String| writeln!(out, "{name:<12} {value}");
     line("program", format!("spmv-bench {} ({})", facts.version, facts.revision))?;
@@ -160,6 +167,9 @@ fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
         let reason =
             huge::refusal(facts.system).map_or(String::new(), |reason| format!(": {reason}"));
         line("arrays", format!("in {} pages{reason}", if *is_huge { "huge" } else { "small" }))?;
+    }
+    if let Some(variables) = openmp {
+        line("OpenMP", variables.clone())?;
     }
     if let Some(HostEnergy { domains, idle_watts }) = &facts.energy {
         let idle = idle_watts.map_or(String::new(), |watts| format!("; idle: {watts:.1} W"));

@@ -69,7 +69,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     campaign.recording.begin(measure.record_path(), env.stderr)?;
     campaign.samples = measure.sample_file()?;
     campaign.recording.write()?;
-    let works: Vec<_> = sources.iter().map(Work::new).collect();
+    let works: Vec<_> = sources.iter().map(|(source, bytes)| Work::new(source, *bytes)).collect();
     let status = CommandStatus::Ok;
     let mut results = Results { sweeps, rows, status, any: false, stderr: env.stderr };
     let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;

@@ -10,7 +10,8 @@ use std::process::Command;
 use crate::plugins::faulty;
 use crate::{Dir, LITTLE_MEMORY, assert_same, behind, column, corpus, end_of, eventually, skip};
 
-/// A file that is removed before its turn causes a failed row; a new file is measured when the run is resumed.
+/// A file that is removed before its turn causes a failed row, which stays; a new file is measured when the run is
+/// resumed.
 #[test]
 fn a_folder_that_changes_during_the_run() {
     let (place, library) = faulty(&[40, 20]);

@@ -12,7 +12,7 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::plugins::plugin;
-use crate::{Dir, EXACT, assert_same, children, column, end_of, eventually, signal};
+use crate::{Dir, EXACT, assert_same, children, column, end_of, eventually, in_front, signal};
 
 const KILLS: usize = 12;
 const METHODS: &str = "seq,csr-rows,merge,csr5";
@@ -61,12 +61,41 @@ fn a_run_killed_at_random_moments_and_resumed_writes_the_same_file() {
 /// Starts a run of the methods `seq` and `waits` of a plug-in, which ends only if there is a file `go`. Returns when
 /// the child waits.
 fn waiting(place: &Dir) -> Child {
+    waiting_without(place, "")
+}
+
+/// The same with these signals ignored, as `nohup` and shells do it.
+fn waiting_without(place: &Dir, ignored: &str) -> Child {
     let library = plugin(place, "faulty.c", &[]).display().to_string();
     let words =
         format!("corpus matrices/m1.mtx {EXACT} seq,waits --output out.csv --plugin {library}");
-    let process = place.program(&words).spawn().unwrap();
+    let trap = if ignored.is_empty() { String::new() } else { format!("trap '' {ignored}; ") };
+    let shell = format!("{trap}exec \"$@\"");
+    let process = in_front(&["sh", "-c", &shell, "sh"], &place.program(&words)).spawn().unwrap();
     assert!(eventually(|| place.path("waiting").exists()));
     process
+}
+
+/// Batch systems warn before they kill. A child hears its parent also if a script ignores signals.
+#[test]
+fn warnings_end_a_run_in_order_and_ignored_signals_do_not() {
+    for (ignored, sent, status) in [
+        ("", Signal::SIGUSR1, 1),
+        ("", Signal::SIGUSR2, 1),
+        ("", Signal::SIGXCPU, 1),
+        ("HUP INT", Signal::SIGHUP, 0),
+        ("HUP INT", Signal::SIGINT, 0),
+        ("INT TERM", Signal::SIGHUP, 1),
+    ] {
+        let place = Dir::with_matrices(&[40]);
+        let process = waiting_without(&place, ignored);
+        signal(&process, sent);
+        std::thread::sleep(Duration::from_millis(200));
+        place.write("go", "");
+        let ran = end_of(process).exits(status);
+        let continues = ran.stderr.contains("to continue: spmv-bench corpus");
+        assert_eq!(continues, status == 1, "{ignored} {sent}: {ran:?}");
+    }
 }
 
 /// Kills the parent of a process, which then ends too.

@@ -12,6 +12,7 @@ mod hostile;
 mod kernels;
 mod kill;
 mod limits;
+mod openmp;
 mod own_methods;
 mod plugins;
 mod reading;
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 
+use nix::sys::signal::{SigHandler, Signal};
 use nix::unistd::Pid;
 use support::{Dir, Ran, column, eventually, signal, skip};
 
@@ -56,6 +58,9 @@ impl Dir {
 
     /// Returns a command that runs the program in this folder without the user's environment and cache.
     fn program(&self, words: &str) -> Command {
+        // A shell may have set it to be ignored for background processes, such as these tests.
+        // SAFETY: no handler is installed.
+        unsafe { nix::sys::signal::signal(Signal::SIGINT, SigHandler::SigDfl) }.unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
         command
             .args(words.split_whitespace())
@@ -80,6 +85,11 @@ impl Dir {
 
 /// Runs a program with another command in front of it, such as `taskset -c 0`.
 fn behind(front: &[&str], program: &Command) -> Ran {
+    Ran::of(in_front(front, program).output().unwrap())
+}
+
+/// Returns the command of a program with another command in front of it.
+fn in_front(front: &[&str], program: &Command) -> Command {
     let mut command = Command::new(front[0]);
     command.args(&front[1..]).arg(program.get_program()).args(program.get_args());
     command.current_dir(program.get_current_dir().unwrap());
@@ -89,7 +99,8 @@ fn behind(front: &[&str], program: &Command) -> Ran {
             None => command.env_remove(name),
         };
     }
-    Ran::of(command.output().unwrap())
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
 }
 
 /// A command in front of the program with which its bandwidth is measured with the smallest working set only.

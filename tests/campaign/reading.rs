@@ -141,8 +141,7 @@ fn commands_that_only_read_rows_end_at_the_first_signal() {
             opened = writer.open(&pipe).ok();
             opened.is_some()
         }));
-        // Not SIGINT, which a shell may have set to be ignored for background processes, such as these tests.
-        signal(&child, Signal::SIGTERM);
+        signal(&child, Signal::SIGINT);
         assert_eq!(end_of(child).status, None, "{words}");
     }
 }

@@ -1,8 +1,10 @@
 //! Tests of `--resume`: only missing rows are measured, with the settings of the file.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
 
-use crate::{Dir, EXACT, band, column, corpus, edited, rows};
+use crate::{Dir, EXACT, Ran, band, column, corpus, edited, rows};
 
 fn words(more: &str) -> String {
     corpus(&format!("--output out.csv {more}"))
@@ -50,7 +52,7 @@ fn other_settings_are_refused_with_the_difference() {
         ("--order natural,rcm", "them: [], [\"f64, CPU, 1 thread, hot cache, order rcm\"]"),
         ("--methods merge,sell", "methods in only one of them: [], [\"sell\"]"),
         ("--no-expand", "expand: true, false"),
-        ("--shard 1/2", "shard: 1/1, 1/2"),
+        ("--shard 1/2", "shard: 1/1, 1/2 (to continue, --shard 1/1)"),
         ("--timeout 7", "timeout: 900.0, 7.0"),
         ("--fp32", "them: [\"f64, CPU, 1 thread, hot cache\"], [\"f32, CPU, 1 thread"),
     ] {
@@ -92,7 +94,7 @@ fn files_that_cannot_be_resumed_are_refused() {
     }
 }
 
-/// A matrix that cannot be measured has a row, and is not read again.
+/// A matrix that cannot be measured has a row, and is read again: the file may have been repaired.
 #[test]
 fn matrices_without_results_have_a_row_too() {
     let place = Dir::with_matrices(&[40]);
@@ -104,7 +106,58 @@ fn matrices_without_results_have_a_row_too() {
     assert_eq!(column(&whole, "status"), ["failed", "skipped", "ok", "ok"]);
     let ran = place.run(&words("--resume")).exits(1);
     ran.says("3 matrices (1 not measured; 1 trivial ones skipped)");
-    assert_eq!(place.read("out.csv"), whole);
+    ran.says("to measure again what failed: spmv-bench corpus matrices");
+    let again = place.read("out.csv");
+    assert_eq!(column(&again, "status"), ["skipped", "ok", "ok", "failed"]);
+    assert!(whole.contains(again.lines().nth(2).unwrap()), "rows that are there are not touched");
+    place.write("matrices/broken.mtx", band(30));
+    place.run(&words("--resume")).exits(0);
+    assert_eq!(column(&place.read("out.csv"), "status"), ["skipped", "ok", "ok", "ok", "ok"]);
+}
+
+/// The folder is named in other ways, from another folder, and after it was moved.
+#[test]
+fn a_file_is_known_by_its_place() {
+    let place = Dir::with_matrices(&[40, 30]);
+    place.run(&words("")).exits(0);
+    let whole = place.read("out.csv");
+    symlink("matrices", place.path("link")).unwrap();
+    fs::create_dir(place.path("sub")).unwrap();
+    let absolute = place.path("matrices").display().to_string();
+    let named = |folder: &str| words("--resume").replacen("matrices", folder, 1);
+    for folder in
+        ["./matrices/", "sub/../matrices", &absolute, "link", "matrices/m1.mtx ./matrices"]
+    {
+        place.run(&named(folder)).exits(0).says("rows: 4 ok");
+        assert_eq!(place.read("out.csv"), whole, "{folder}");
+    }
+    let from_sub = named("../matrices").replace("out.csv", "../out.csv");
+    let ran = place.program(&from_sub).current_dir(place.path("sub")).output();
+    Ran::of(ran.unwrap()).exits(0).says("rows: 4 ok");
+    fs::rename(place.path("matrices"), place.path("sub/moved")).unwrap();
+    let lines: Vec<_> = whole.lines().collect();
+    place.write("out.csv", lines[..4].join("\n") + "\n");
+    place.run(&named("sub/moved")).exits(0).says("rows: 4 ok");
+    assert_eq!(column(&place.read("out.csv"), "file"), column(&whole, "file"));
+}
+
+/// A file of another size, and one of the same size that was written anew, are named. Their rows stay.
+#[test]
+fn a_file_that_has_changed_is_named() {
+    let place = Dir::with_matrices(&[40, 30, 20]);
+    place.run(&words("")).exits(0);
+    let whole = place.read("out.csv");
+    place.write("matrices/m1.mtx", band(50));
+    let file = fs::File::options().append(true).open(place.path("matrices/m3.mtx")).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    for _ in 0..2 {
+        let ran = place.run(&words("--resume")).exits(0);
+        let names = "matrices/m3.mtx, matrices/m1.mtx; these rows stay";
+        ran.says(&format!(
+            "warning: 2 files changed (size or time) after the rows were measured: {names}"
+        ));
+        assert_eq!(place.read("out.csv"), whole);
+    }
 }
 
 /// Comparisons between methods include the methods that were measured before.

@@ -124,23 +124,50 @@ fn a_shard_may_be_empty() {
     assert_eq!(merged.column("method_name"), ["seq", "merge"]);
 }
 
+/// A file came after the run began, one of the shard has another size, and the row of a method is missing.
+#[test]
+fn a_shard_that_is_continued_keeps_its_matrices() {
+    let place = shards();
+    let text = place.read("out-1.csv");
+    let own = column(&text, "file");
+    let (kept, _) = text.trim_end().rsplit_once('\n').unwrap();
+    place.write("out-1.csv", format!("{kept}\n"));
+    place
+        .write("matrices/new.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n");
+    place.write("matrices/m8.mtx", place.read("matrices/m1.mtx"));
+    let words = corpus("--shard 1/3 --output out-1.csv --resume").replace("matrices", "./matrices");
+    place.run(&words).exits(0).says("shard 1 of 3 began (7 then, 9 now): it keeps its matrices");
+    assert_eq!(column(&place.read("out-1.csv"), "file"), own);
+    assert_eq!(place.run("merge out-1.csv out-2.csv out-3.csv").exits(0).stderr, "");
+}
+
+/// Slurm's variables: the first number of the array, and how many tasks it has.
+fn submitted(place: &Dir, task: usize, [first, tasks]: [usize; 2]) -> Ran {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/corpus.sbatch");
+    let ran = Command::new(script)
+        .args(["matrices", "results", "--quiet"])
+        .args(format!("{EXACT} seq,merge").split(' '))
+        .current_dir(place.path(""))
+        .env("SPMV_BENCH", env!("CARGO_BIN_EXE_spmv-bench"))
+        .env("SPMV_BENCH_CACHE", place.path("cache"))
+        .env("SLURM_ARRAY_TASK_ID", task.to_string())
+        .env("SLURM_ARRAY_TASK_MIN", first.to_string())
+        .env("SLURM_ARRAY_TASK_COUNT", tasks.to_string())
+        .output();
+    Ran::of(ran.unwrap())
+}
+
+/// The second task is submitted again alone, once to continue and once because its file was lost.
 #[test]
 fn a_job_array_measures_all_shards() {
     let place = Dir::with_matrices(&[50, 40, 30]);
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/corpus.sbatch");
     for job in 5..=6 {
-        let ran = Command::new(script)
-            .args(["matrices", "results", "--quiet"])
-            .args(format!("{EXACT} seq,merge").split(' '))
-            .current_dir(place.path(""))
-            .env("SPMV_BENCH", env!("CARGO_BIN_EXE_spmv-bench"))
-            .env("SPMV_BENCH_CACHE", place.path("cache"))
-            .env("SLURM_ARRAY_TASK_ID", job.to_string())
-            .env("SLURM_ARRAY_TASK_MIN", "5")
-            .env("SLURM_ARRAY_TASK_COUNT", "2")
-            .output();
-        Ran::of(ran.unwrap()).exits(0);
+        submitted(&place, job, [5, 2]).exits(0);
     }
+    submitted(&place, 6, [6, 1]).exits(0);
+    place.remove("results/out-2.csv");
+    submitted(&place, 6, [6, 1]).exits(0);
+    submitted(&place, 7, [7, 1]).exits(2).says("task 7 is none of the 2 tasks from 5 on");
     let merged = place.run("merge results/out-1.csv results/out-2.csv").exits(0);
     assert_eq!(merged.stderr, "");
     assert_eq!(merged.column("file").len(), 6);

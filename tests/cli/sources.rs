@@ -70,6 +70,8 @@ fn equal_names_in_different_groups_are_different_matrices() {
         ("one.csv", "DIR/copies/b/MM/G2/tiny/tiny.mtx"),
         ("shard-1.csv", "corpus DIR/a/MM --shard 1/2"),
         ("shard-2.csv", "corpus DIR/a/MM --shard 2/2"),
+        ("b-shard-1.csv", "corpus DIR/copies/b/MM --shard 1/2"),
+        ("b-shard-2.csv", "corpus DIR/copies/b/MM --shard 2/2"),
     ] {
         let exact = format!("{EXACT} --no-bandwidth --format csv");
         let ran = dir.run(&format!("{words} {exact} -o DIR/{name}")).exits(0);
@@ -81,6 +83,7 @@ fn equal_names_in_different_groups_are_different_matrices() {
         "DIR/b.csv",
         "DIR/a.csv DIR/b.csv DIR/one.csv",
         "DIR/shard-1.csv DIR/shard-2.csv",
+        "DIR/shard-1.csv DIR/b-shard-1.csv DIR/shard-2.csv DIR/b-shard-2.csv",
     ] {
         dir.run(&format!("report {files} -o DIR/report.html --force")).exits(0);
         let page = dir.read("report.html");

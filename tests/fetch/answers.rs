@@ -176,7 +176,7 @@ fn a_run_that_is_killed_or_interrupted_is_resumed_by_the_next() {
         place.await_bytes(PART, 5000);
         match is_killed {
             true => child.kill().unwrap(),
-            false => signal(&child, Signal::SIGINT),
+            false => signal(&child, Signal::SIGTERM),
         }
         let ran = place.ran(child.wait_with_output().unwrap());
         if !is_killed {

@@ -200,7 +200,7 @@ fn one_run_at_a_time_uses_a_folder() {
         stderr.read_line(&mut line).unwrap();
         assert_eq!(line, "to: another fetch uses this folder, waiting until it ends\n");
         match is_interrupted {
-            true => signal(&second, Signal::SIGINT),
+            true => signal(&second, Signal::SIGTERM),
             false => place.server.release(),
         }
         stderr.read_to_string(&mut rest).unwrap();

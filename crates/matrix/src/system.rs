@@ -6,6 +6,7 @@ pub mod groups;
 pub mod huge;
 pub mod isa;
 pub mod noise;
+pub mod openmp;
 pub mod pages;
 pub mod processes;
 pub mod threads;
@@ -43,6 +44,9 @@ pub struct System {
     /// Whether large arrays get huge pages in the process that measures; `None` if it is not known.
     #[serde(default)]
     pub huge_arrays: Option<bool>,
+    /// The variables that OpenMP libraries read, as the process that measures got them.
+    #[serde(default)]
+    pub openmp: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +74,7 @@ impl System {
             huge_pages: read(HUGE_PAGES).and_then(|modes| Some(chosen(&modes)?.to_owned())),
             glibc_tunables: std::env::var(huge::VARIABLE).ok(),
             huge_arrays: None,
+            openmp: openmp::variables(),
         }
     }
 

@@ -44,10 +44,12 @@ impl Cpus {
         (self.time > LEAST).then(|| most / self.time.as_secs_f64())
     }
 
-    /// Returns a remark if far fewer CPUs were used than there are threads.
-    pub fn remark(&self, threads: Option<usize>) -> Option<Remark> {
+    /// Returns a remark if far fewer CPUs were used than there are threads, which waited for CPUs for this share of the
+    /// time.
+    pub fn remark(&self, threads: Option<usize>, waited: f64) -> Option<Remark> {
         let (used, threads) = (self.used()?, threads.filter(|threads| *threads > 1)?);
-        (used < FEWER * threads as f64).then_some(Remark::FewerCpus { used, threads })
+        let had = threads as f64 * (1.0 - waited);
+        (used < FEWER * had).then_some(Remark::FewerCpus { used, threads })
     }
 }
 
@@ -73,13 +75,14 @@ mod tests {
     #[test]
     fn far_fewer_cpus_than_threads_are_remarked_upon() {
         let ms = Duration::from_millis;
-        for (used, time, threads, expected) in [
-            ([100, 10], 100, Some(2), Some(1.0)),
-            ([10, 100], 100, Some(2), Some(1.0)),
-            ([10, 151], 100, Some(2), None),
-            ([100, 100], 100, Some(1), None),
-            ([100, 100], 100, None, None),
-            ([9, 9], 9, Some(2), None),
+        for (used, time, threads, waited, expected) in [
+            ([100, 10], 100, Some(2), 0.0, Some(1.0)),
+            ([10, 100], 100, Some(2), 0.3, Some(1.0)),
+            ([10, 100], 100, Some(2), 0.4, None),
+            ([10, 151], 100, Some(2), 0.0, None),
+            ([100, 100], 100, Some(1), 0.0, None),
+            ([100, 100], 100, None, 0.0, None),
+            ([9, 9], 9, Some(2), 0.0, None),
         ] {
             let mut cpus = Cpus::default();
             cpus.add((None, ms(0)), (Some([ms(7); 2]), ms(50)));
@@ -88,7 +91,7 @@ mod tests {
                 (Some(used.map(|used| ms(1 + used))), ms(5 + time)),
             );
             let remark = expected.map(|used| Remark::FewerCpus { used, threads: 2 });
-            assert_eq!(cpus.remark(threads), remark, "{used:?} {time} {threads:?}");
+            assert_eq!(cpus.remark(threads, waited), remark, "{used:?} {time} {threads:?}");
         }
     }
 }

@@ -40,6 +40,10 @@ const MOST_PROCESSES: usize = 64;
 /// The numbers of the children that run, and of those that this process had before.
 static OWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
+/// The signal by which a child is asked to end. It is not that of a terminal, which a script may have told the program
+/// to ignore.
+pub const REQUEST_TO_CHILD: Signal = Signal::SIGTERM;
+
 /// The exit status of a child that runs out of memory.
 pub const OUT_OF_MEMORY: i32 = 12;
 
@@ -178,10 +182,10 @@ impl<M> Running<M> {
         processes::children(self.process.id()).len() > MOST_PROCESSES
     }
 
-    /// Sends an interrupt to the child. Returns the current time.
+    /// Asks the child to end. Returns the current time.
     pub fn interrupt(&self) -> Instant {
         // An error is ignored, because the child may have ended.
-        let _ = kill(Pid::from_raw(self.process.id() as i32), Signal::SIGINT);
+        let _ = kill(Pid::from_raw(self.process.id() as i32), REQUEST_TO_CHILD);
         Instant::now()
     }
 }

@@ -22,7 +22,7 @@ use super::session::Session;
 use super::{Plan, Work};
 use crate::bench::event::Event;
 use child::NotReady;
-pub use child::{Interrupted, OUT_OF_MEMORY, ask, listen};
+pub use child::{Interrupted, OUT_OF_MEMORY, REQUEST_TO_CHILD, ask, listen};
 use spmv_methods::method::{Choice, Device};
 use spmv_results::run::RunRecord;
 use spmv_results::settings::DeviceChoice;

@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn the_rows_of_processes_become_one_and_name_what_is_open() {
         let source = Source::parse("gen:dense,rows=2,cols=2".as_ref()).unwrap();
-        let work = Work { source: &source, bytes: 0, existing: &[] };
+        let work = Work::new(&source, 0);
         let equal = [[1.0, 1.1, 2.0], [1.1, 1.0, 2.1], [1.0, 1.0, 2.0]].repeat(2);
         let equal: [[f64; 3]; 6] = equal.try_into().unwrap();
         let differ = equal.map(|[_, b, c]| [0.5 * b, b, c]);
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_method_that_a_process_left_out_is_not_taken_up_again() {
         let source = Source::parse("gen:dense,rows=2,cols=2".as_ref()).unwrap();
-        let work = Work { source: &source, bytes: 0, existing: &[] };
+        let work = Work::new(&source, 0);
         let rows = [1.0, 1.1, 0.9, 1.0, 1.1].map(|ms| [row("a", ms), row("b", 1.0)]);
         let (mut rows, group) = (rows.concat(), Group::of(rows[0].to_vec()));
         for (further, open) in [(&["a", "b"][..], 2), (&["a"], 0)] {

@@ -147,7 +147,7 @@ fn run(script: &str) -> (Vec<String>, String) {
     let mut results = Vec::new();
     let ran = Supervisor::start(program, hello, &interrupted).and_then(|mut supervisor| {
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref())?;
-        let work = Work { source: &source, bytes: 0, existing: &[] };
+        let work = Work::new(&source, 0);
         supervisor.run(&work, Share::default(), &mut |event| match event {
             Event::Group(group) => {
                 results.extend(group.rows.into_iter().filter_map(|r| r.method_name))

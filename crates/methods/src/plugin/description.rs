@@ -22,7 +22,7 @@ pub struct Description {
     pub summary: String,
     pub flags: u64,
     pub parameters: Vec<Described>,
-    /// What opening the plug-in has changed in the floating-point state of the thread, before it was restored.
+    /// What opening the plug-in has changed in the state of the thread, before it was restored.
     pub opening_changed: Option<String>,
 }
 

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-use crate::library::{self, float_state};
+use crate::library;
 
 pub use description::{Described, Description, LONGEST_NAME};
 pub use prepared::{Running, prepare, prepare_on_gpu};
@@ -64,6 +64,9 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
 pub fn open(file: &Path) -> Result<Vec<Entry>> {
     // The loader searches a name without a slash in its own folders.
     let path = std::path::absolute(file)?;
+    // An OpenMP library binds the thread that opens it if the environment says so, and with it all threads that are
+    // started later.
+    let thread = Thread::now();
     // SAFETY: opening a library runs its initialisers. The user has named the file, and this process is a child that
     // may crash.
     let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
@@ -91,7 +94,7 @@ pub fn open(file: &Path) -> Result<Vec<Entry>> {
     let mut entries = entries
         .with_context(|| format!("{} does not return NULL after the last method", abi::SYMBOL))?;
     ensure!(!entries.is_empty(), "{}(0) returns NULL: it has no methods", abi::SYMBOL);
-    let changed = float_state::restore();
+    let changed = thread.restore();
     entries.iter_mut().for_each(|entry| entry.description.opening_changed.clone_from(&changed));
     Ok(entries)
 }

@@ -24,21 +24,27 @@ impl Thread {
         }
     }
 
-    /// Checks that the state of the calling thread has not changed since it was read, and restores what has. The error
-    /// names the part that has changed.
-    pub fn check(&self) -> Result<(), Failed> {
-        let (now, mut changed) = (Self::now(), float_state::restore());
-        if now != *self {
-            // What could be read can be set: the CPUs and the signals are allowed.
-            let _ = self.affinity.map(|affinity| sched_setaffinity(Pid::from_raw(0), &affinity));
-            let _ = self.signals.map(|signals| signals.thread_set_mask());
-            let part = match now.affinity == self.affinity {
-                true => "the signal mask",
-                false => "the CPUs on which the thread may run",
-            };
-            changed.get_or_insert(part.into());
+    /// Restores what has changed in the state of the calling thread since it was read. Returns the name of that part.
+    pub fn restore(&self) -> Option<String> {
+        let now = Self::now();
+        let changed = float_state::restore();
+        if now == *self {
+            return changed;
         }
-        changed.map_or(Ok(()), |changed| Err(not_restored(&changed)))
+        // What could be read can be set: the CPUs and the signals are allowed.
+        let _ = self.affinity.map(|affinity| sched_setaffinity(Pid::from_raw(0), &affinity));
+        let _ = self.signals.map(|signals| signals.thread_set_mask());
+        let part = if now.affinity == self.affinity {
+            "the signal mask"
+        } else {
+            "the CPUs on which the thread may run"
+        };
+        changed.or(Some(part.into()))
+    }
+
+    /// Does what [`restore`](Self::restore) does. The error names the part that has changed.
+    pub fn check(&self) -> Result<(), Failed> {
+        self.restore().map_or(Ok(()), |changed| Err(not_restored(&changed)))
     }
 }
 

@@ -128,11 +128,20 @@ pub fn placement(cpus: &[usize]) -> [(&'static str, String); 2] {
     [(AFFINITY, affinity), ("KMP_BLOCKTIME", "1".into())]
 }
 
-/// Sets the variables of [`placement`].
+/// Variables that let the threads of OpenMP compute while they wait for work, as job scripts set them for programs that
+/// have the machine to themselves. Here they would take the CPUs of the methods that are measured next.
+const SPINNING: [&str; 3] = ["GOMP_SPINCOUNT", "KMP_LIBRARY", "OMP_WAIT_POLICY"];
+
+/// Sets the variables of [`placement`], and removes those by which threads that wait would disturb other methods.
+/// OpenMP libraries, also those of plug-ins, read them when they are opened.
 ///
 /// # Safety
 /// No other thread may be running, because this changes the environment.
 pub unsafe fn place_threads(cpus: &[usize]) {
+    for name in SPINNING {
+        // SAFETY: the caller guarantees that no other thread is running.
+        unsafe { std::env::remove_var(name) };
+    }
     for (name, value) in placement(cpus) {
         // SAFETY: the caller guarantees that no other thread is running.
         unsafe { std::env::set_var(name, value) };

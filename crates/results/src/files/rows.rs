@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result, anyhow, bail};
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use crate::files::cells::{check_lines, to_csv};
+use spmv_matrix::cache::folder_of;
 
 /// A CSV file that this process has locked to append rows.
 pub struct RowFile {
@@ -42,6 +44,15 @@ impl RowFile {
     /// Removes an incomplete last row.
     pub fn cut(&mut self) -> Result<()> {
         self.file.set_len(self.end).map_err(closed(&self.path))
+    }
+
+    /// Replaces the contents by these rows. Up to the end of this call, and if it fails, the file is as before.
+    pub fn rewrite<R: Serialize>(&mut self, rows: &[R]) -> Result<()> {
+        let text = if rows.is_empty() { Vec::new() } else { to_csv(rows, true)? };
+        let path = self.path.canonicalize().map_err(closed(&self.path))?;
+        self.file = replaced(&self.file, &path, &text).map_err(closed(&path))?;
+        self.end = text.len() as u64;
+        Ok(())
     }
 
     /// Removes an incomplete last row from a file that is not open, unless another process has locked it.
@@ -87,6 +98,16 @@ fn closed(path: &Path) -> impl FnOnce(io::Error) -> Error {
 
 fn alone(path: &Path) -> Result<File> {
     locked(path)?.ok_or_else(|| anyhow!("{}: another process is writing to it", path.display()))
+}
+
+/// Replaces the locked file `old` at `path` by another with this text, which is locked from the beginning.
+fn replaced(old: &File, path: &Path, text: &[u8]) -> io::Result<File> {
+    let mut file = NamedTempFile::new_in(folder_of(path))?;
+    file.as_file().set_permissions(old.metadata()?.permissions())?;
+    let _ = file.as_file().try_lock();
+    file.write_all(text)?;
+    file.as_file().sync_data()?;
+    Ok(file.persist(path)?)
 }
 
 /// Opens and locks a file, or creates it, unless another process has locked it. It is created only if the path does not

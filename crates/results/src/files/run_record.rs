@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::read::{self, RecordedRow};
 use super::rows::{complete_rows, is_not_regular_file};
-use crate::row::Row;
+use crate::row::{Row, RowKey};
 use crate::run::RunRecord;
 use spmv_matrix::cache;
 
@@ -56,21 +56,22 @@ pub fn write_record(path: &Path, record: &RunRecord) -> Result<()> {
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Reads the rows of a result file by matrix. An incomplete last line is ignored.
-pub fn read_rows(path: &Path, run: &RunRecord) -> Result<HashMap<String, Vec<Row>>> {
+/// Reads the rows of a result file in their order. An incomplete last line is ignored.
+pub fn read_rows(path: &Path, run: &RunRecord) -> Result<Vec<Row>> {
     let shown = path.display();
-    let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
     let text = complete_rows::<Row>(path).with_context(|| format!("cannot read {shown}"))?;
     if text.is_empty() {
-        return Ok(rows); // a shard without matrices
+        return Ok(Vec::new()); // a shard without matrices
     }
+    let mut cells: HashMap<String, Vec<Option<RowKey>>> = HashMap::new();
+    let mut rows = Vec::new();
     for RecordedRow { row, .. } in read::parse(path, &text)? {
-        let own = rows.entry(row.file.clone()).or_default();
+        let own = cells.entry(row.file.clone()).or_default();
         let of = row.method_name.as_deref().unwrap_or("the matrix");
         let of = format!("{of} on {}", row.file);
         ensure!(row.status.is_some(), "{shown}: the row of {of} has no status");
         ensure!(
-            own.iter().all(|other| other.cell() != row.cell()),
+            !own.contains(&row.cell()),
             "{shown}: there are two rows of {of}; remove one of them"
         );
         ensure!(
@@ -79,7 +80,17 @@ pub fn read_rows(path: &Path, run: &RunRecord) -> Result<HashMap<String, Vec<Row
             row.run_id,
             run.run_id
         );
-        own.push(row);
+        own.push(row.cell());
+        rows.push(row);
     }
     Ok(rows)
+}
+
+/// Groups rows by the name of their matrix.
+pub fn by_matrix(rows: Vec<Row>) -> HashMap<String, Vec<Row>> {
+    let mut all: HashMap<String, Vec<Row>> = HashMap::new();
+    for row in rows {
+        all.entry(row.file.clone()).or_default().push(row);
+    }
+    all
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-use super::run_record::{read_record, read_rows, record_of};
+use super::run_record::{by_matrix, read_record, read_rows, record_of};
 use crate::row::{Row, open_cells};
 use crate::run::facts::differences_to_join;
 use crate::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
@@ -52,7 +52,7 @@ impl ShardFile {
         // Checked first, because memory is allocated for the number of shards in the file.
         let shard = corpus.shard.check();
         shard.map_err(|wrong| anyhow!("{}: corpus.shard: {wrong}", facts.display()))?;
-        let rows = read_rows(path, &record)?;
+        let rows = by_matrix(read_rows(path, &record)?);
         Ok(Self { path: path.to_owned(), record, corpus, rows })
     }
 }
@@ -118,7 +118,7 @@ fn missing(parts: &[ShardFile], rows: &HashMap<String, Vec<Row>>) -> Vec<String>
 /// Returns the record of the merged run, and the rows in the order of a run without shards.
 fn join(parts: &[ShardFile], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>) {
     let (mut files, mut sessions, mut clocks) = (BTreeMap::new(), Vec::new(), None);
-    let mut joined = BTreeSet::new();
+    let (mut stored, mut joined) = (Vec::new(), BTreeSet::new());
     let mut ordered = BTreeMap::new();
     let first = parts[0].record.clone();
     let cell_places: HashMap<_, _> =
@@ -127,6 +127,7 @@ fn join(parts: &[ShardFile], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec
         let gpu = part.record.gpu.as_ref();
         clocks = ClockRange::join(clocks, gpu.and_then(|gpu| gpu.clocks.clone()));
         files.extend(part.corpus.files.iter().cloned());
+        stored.extend(part.corpus.stored.iter().cloned());
         sessions.extend(part.record.sessions.iter().cloned());
         joined.extend(part.record.joined.iter().chain([&part.record.run_id]).cloned());
     }
@@ -140,7 +141,7 @@ fn join(parts: &[ShardFile], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec
     }
     let shard = Shard { number: 1, of: 1 };
     let files = files.clone().into_iter().collect();
-    let corpus = first.corpus.clone().map(|corpus| Corpus { shard, files, ..corpus });
+    let corpus = first.corpus.clone().map(|corpus| Corpus { shard, files, stored, ..corpus });
     let gpu = first.gpu.clone().map(|gpu| GpuRecord { clocks, ..gpu });
     let record = RunRecord { corpus, sessions, gpu, joined, ..first };
     (record, ordered.into_values().flatten().collect())

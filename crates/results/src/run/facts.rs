@@ -13,7 +13,7 @@ use crate::settings::{Protocol, RunSettings, Settings};
 use spmv_matrix::order::Order;
 
 /// The facts of a run outside its settings, in addition to its cells and libraries.
-const OTHERS: [Fact; 11] = [
+const OTHERS: [Fact; 12] = [
     Fact::new("expand", "/expand", Product).set_by("--no-expand"),
     Fact::new("edges", "/edges", Product).set_by("--edges"),
     Fact::new("version", "/version", Build),
@@ -23,6 +23,7 @@ const OTHERS: [Fact; 11] = [
     Fact::new("huge_pages", "/system/huge_pages", Times),
     Fact::new("glibc_tunables", "/system/glibc_tunables", Times),
     Fact::new("huge_arrays", "/system/huge_arrays", Times),
+    Fact::new("openmp", "/system/openmp", Times),
     Fact::new("pinned_to", "/pinned_to", Times),
     Fact::new("gpu", "/gpu/name", Times),
 ];
@@ -83,7 +84,8 @@ pub fn differences_to_resume(then: &RunRecord, now: &RunRecord) -> Vec<String> {
         let shard = |Corpus { shard, .. }: &Corpus| format!("{}/{}", shard.number, shard.of);
         run.corpus.as_ref().map(shard).unwrap_or_default()
     });
-    let shards = (in_then != in_now).then(|| format!("shard: {in_then}, {in_now}"));
+    let shards = (in_then != in_now)
+        .then(|| format!("shard: {in_then}, {in_now} (to continue, --shard {in_then})"));
     differences_to_join(then, now).into_iter().chain(shards).collect()
 }
 

@@ -1,13 +1,15 @@
 //! The run record: everything that does not change within a run, stored next to the result file.
 //! `docs/schema/run.schema.json` describes its fields.
 
+pub mod corpus;
 pub mod facts;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+pub use corpus::{Corpus, Shard, StoredFile};
 
 use crate::metrics::Peak;
 use crate::row::RowKey;
@@ -50,54 +52,6 @@ pub struct RunRecord {
 impl RunRecord {
     pub fn has_row_of(&self, run_id: &str) -> bool {
         self.run_id == run_id || self.joined.iter().any(|joined| joined == run_id)
-    }
-}
-
-/// The shard of a corpus that a run measures, and its matrices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Corpus {
-    pub shard: Shard,
-    pub matrices: usize,
-    pub hash: String,
-    pub files: Vec<(usize, String)>,
-}
-
-/// One of several parts of a corpus that are measured separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shard {
-    pub number: usize,
-    pub of: usize,
-}
-
-/// The largest permitted number of shards, more than any collection has matrices.
-const MAX_SHARDS: usize = 100_000;
-
-impl Shard {
-    /// Returns an error if there is no such shard.
-    pub fn check(self) -> Result<(), String> {
-        let Self { number, of } = self;
-        match number {
-            _ if of > MAX_SHARDS => {
-                Err(format!("{of} shards are too many; at most {MAX_SHARDS} are allowed"))
-            }
-            1.. if number <= of => Ok(()),
-            _ => Err(format!(
-                "there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}"
-            )),
-        }
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    /// Parses a shard of the form `k/n`, the k-th of n.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers =
-            text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-        let (number, of) = numbers.ok_or("it must be K/N, such as 3/8")?;
-        let shard = Self { number, of };
-        shard.check().map(|()| shard)
     }
 }
 
@@ -229,18 +183,4 @@ pub struct DeviceBandwidth {
     pub bytes: usize,
     #[serde(flatten)]
     pub peak: Peak,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shard_is_k_of_n() {
-        assert_eq!("3/8".parse(), Ok(Shard { number: 3, of: 8 }));
-        assert_eq!("1/100000".parse(), Ok(Shard { number: 1, of: 100_000 }));
-        for text in ["", "3", "a/b", "0/4", "5/4", "-1/2", "1/0", "1/100001"] {
-            assert!(text.parse::<Shard>().is_err(), "{text}");
-        }
-    }
 }

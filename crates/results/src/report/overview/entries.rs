@@ -37,16 +37,36 @@ pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>> {
         let (name, record) = (name(path, paths), record_beside(path)?);
         files.push(ResultFile { name, lines, record, note });
     }
-    // The shards of a corpus have its hash in common.
-    let sets = grouped(&mut files, |file| {
-        let corpus = file.record.as_ref().and_then(|record| record["corpus"]["hash"].as_str());
-        corpus.unwrap_or(&file.name).to_owned()
-    });
+    let keyed: Vec<_> = sets(&files).into_iter().zip(&mut files).collect();
+    let sets = grouped(keyed, |(key, _)| key.clone());
     let lines = sets
         .into_iter()
-        .map(|(_, files)| files.into_iter().flat_map(|file| &mut file.lines).collect());
+        .map(|(_, files)| files.into_iter().flat_map(|(_, file)| &mut file.lines).collect());
     name_matrices(lines.collect());
     Ok(files)
+}
+
+/// Returns what is the same for the files of a set: the shards of a corpus have its hash in common, but a shard that
+/// comes again is of another run.
+fn sets(files: &[ResultFile]) -> Vec<(String, u64)> {
+    let mut times = BTreeMap::new();
+    let key = |file: &ResultFile| {
+        let Some(shard) = file.shard() else { return (file.name.clone(), 0) };
+        let before = times.entry(shard.clone()).or_insert(0);
+        *before += 1;
+        (shard.0, *before)
+    };
+    files.iter().map(key).collect()
+}
+
+impl ResultFile {
+    /// Returns the hash of the corpus of which the file is a shard, and the number of the shard.
+    fn shard(&self) -> Option<(String, u64)> {
+        let corpus = &self.record.as_ref()?["corpus"];
+        let is_part = corpus["shard"]["of"].as_u64()? > 1;
+        let hash = corpus["hash"].as_str().filter(|_| is_part)?;
+        Some((hash.to_owned(), corpus["shard"]["number"].as_u64()?))
+    }
 }
 
 fn name(path: &Path, all: &[PathBuf]) -> String {
