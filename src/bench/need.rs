@@ -3,8 +3,8 @@
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
-use spmv_matrix::system;
 use spmv_matrix::verify::{ReferenceRow, RowSum};
+use spmv_methods::team::sweeps::Evictor;
 use spmv_results::settings::{CacheState, Settings};
 
 /// The memory for small allocations that do not depend on the matrix: notes, closures, lists per thread.
@@ -35,7 +35,7 @@ pub fn run(extent: &Extent, settings: &Settings) -> u64 {
     let chain =
         if settings.chain() > 1 { extent.outputs() * (extent.value + 2 * REFERENCE) } else { 0 };
     let cold = settings.cache == CacheState::Cold;
-    let evictor = if cold { 2 * system::cache_bytes() } else { 0 };
+    let evictor = if cold { Evictor::most_bytes() } else { 0 };
     vectors + chain + reference.max(sweeps(extent) + evictor) + SMALL
 }
 

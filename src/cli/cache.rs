@@ -4,12 +4,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use clap::Args;
 
 use super::{CommandStatus, Env};
 use spmv_matrix::cache::Contents;
-use spmv_matrix::cached::{self, Listed};
+use spmv_matrix::cached::{self, Listed, VARIABLE, limit};
 
 #[derive(Debug, Args)]
 pub struct CacheArgs {
@@ -49,6 +49,11 @@ pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
         }
     };
     writeln!(env.stderr, "{count} entries, {:.1} MB {done} in {kept}", bytes as f64 / 1e6)?;
+    if args.what == CacheVerb::List {
+        let limit = limit().map_err(Error::msg)?;
+        let what = "those that were not used for the longest time make room for others";
+        writeln!(env.stderr, "limit of all entries: {limit} ({VARIABLE}); {what}")?;
+    }
     let Contents { left_over, others, .. } = &contents;
     if !left_over.is_empty() {
         let megabytes = left_over.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>() / 1e6;

@@ -4,7 +4,7 @@ mod gate;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use clap::Args;
 use serde_json::Value;
 
@@ -12,8 +12,8 @@ use super::output::{OutputArgs, form};
 use super::report::GinkgoArgs;
 use super::{CommandStatus, Env};
 use spmv_results::files::read::{self, RecordedRow};
-use spmv_results::files::run_record::{record_beside, record_of};
-use spmv_results::report::compare::{Compared, Comparison, of_runs, relative};
+use spmv_results::files::run_record::{record_beside, record_to_read};
+use spmv_results::report::compare::{Compared, Comparison, check_once, of_runs, relative};
 use spmv_results::report::identity::name_matrices;
 use spmv_results::report::names::join;
 use spmv_results::report::select::{Select, check_met};
@@ -22,8 +22,8 @@ use spmv_results::table::terminal::shown;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The baseline A and the result file B that is compared with it: written with --format csv or by the benchmarks of
-    /// Ginkgo. Several runs of each are given as A1.csv A2.csv -- B1.csv B2.csv
+    /// The baseline A and the result file B that is compared with it: written with --format csv or json, or by the
+    /// benchmarks of Ginkgo. Several runs of each are given as A1.csv A2.csv -- B1.csv B2.csv
     #[arg(value_name = "FILE", required = true)]
     pub a: Vec<PathBuf>,
     /// The files of B if there are several
@@ -145,6 +145,9 @@ fn read<'a>(args: &CompareArgs, sides: [&'a [PathBuf]; 2]) -> Result<[Vec<Result
     let mut files = [of_side(sides[0])?, of_side(sides[1])?];
     let lines = files.iter_mut().flatten().map(|file| file.lines.iter_mut().collect());
     name_matrices(lines.collect());
+    for file in files.iter().filter(|side| side.len() > 1).flatten() {
+        check_once(&file.path.display().to_string(), &file.lines).map_err(Error::msg)?;
+    }
     args.ginkgo.check(files.iter().flatten().any(|file| file.note.is_some()))?;
     Ok(files)
 }
@@ -194,7 +197,7 @@ fn record(file: &Results, env: &mut Env) -> Result<Option<Value>> {
     let Some(record) = record_beside(path)? else { return Ok(None) };
     let of_rows = |id: &Value| lines.iter().any(|line| id == &line.row.run_id[..]);
     if !record.get("run_id").is_some_and(of_rows) {
-        let (beside, path) = (record_of(path), path.display());
+        let (beside, path) = (record_to_read(path), path.display());
         let beside = beside.display();
         let why = format!("belongs to another run than the rows of {path}, and is ignored");
         writeln!(env.stderr, "warning: {beside} {why}")?;

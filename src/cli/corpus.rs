@@ -87,7 +87,10 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let tally = Tally { threads, planned: measure.products, ..Tally::default() };
     let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
     let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
-    let Results { reporters, tally, .. } = results;
+    let Results { file, reporters, tally, .. } = results;
+    if let Some(file) = file {
+        file.keep();
+    }
     finish(reporters)?;
     campaign.finish(env.stderr)?;
     if !measure.quiet {

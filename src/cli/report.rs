@@ -21,7 +21,7 @@ use spmv_results::table::terminal::shown;
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Result files, written with --format csv, by corpus, or by the benchmarks of Ginkgo
+    /// Result files, written with --format csv or json, by corpus, or by the benchmarks of Ginkgo
     #[arg(required = true, value_name = "FILE")]
     pub results: Vec<PathBuf>,
     /// The folder for the report; or one file: a page (.html), the tables in LaTeX (.tex) or Markdown (.md), or the

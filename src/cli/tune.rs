@@ -3,10 +3,9 @@
 mod sweeps;
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
 use std::io::Write;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
@@ -17,7 +16,7 @@ use crate::campaign::choice::chosen;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Plan, Sink, Work};
 use spmv_results::files::cells::to_csv;
-use spmv_results::files::output;
+use spmv_results::files::output::{self, Output};
 use spmv_results::files::rows::{RowFile, is_not_regular_file};
 use spmv_results::matrix::MatrixReport;
 use spmv_results::row::Row;
@@ -134,7 +133,7 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
 enum Rows {
     Nowhere,
     File(RowFile),
-    Device { device: File, has_header: bool },
+    Device { device: Output<'static>, has_header: bool },
 }
 
 impl Rows {
@@ -144,9 +143,7 @@ impl Rows {
         if !is_not_regular_file(path) {
             return Ok(Self::File(RowFile::replace(path)?));
         }
-        let device = OpenOptions::new().write(true).open(path);
-        let device = device.with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(Self::Device { device, has_header: false })
+        Ok(Self::Device { device: Output::file(path, measure.force)?, has_header: false })
     }
 
     fn write(&mut self, row: impl Serialize) -> Result<()> {

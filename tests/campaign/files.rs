@@ -100,4 +100,7 @@ fn a_limited_file_size_is_a_write_error() {
     let resumed = place.read("out.csv");
     assert!(resumed.starts_with(&there));
     assert_eq!(column(&resumed, "status"), ["ok"; 12]);
+    ["out.csv", "out.csv.run.json"].iter().for_each(|name| place.remove(name));
+    run(0).exits(2).says("cannot write out.csv.run.json: File too large");
+    assert!(!place.path("out.csv").exists());
 }

@@ -94,6 +94,29 @@ fn files_that_cannot_be_resumed_are_refused() {
     }
 }
 
+/// What is unambiguous is continued, and stays as it is.
+#[test]
+fn a_file_that_another_program_saved_is_continued_or_refused_with_the_cure() {
+    let place = Dir::with_matrices(&[40]);
+    place.run(&words("")).exits(0);
+    let text = place.read("out.csv");
+    let kept = format!("{}\n", text.trim_end().rsplit_once('\n').unwrap().0);
+    for kept in [format!("\u{feff}{kept}"), kept.replace(",false,", ",FALSE,")] {
+        place.write("out.csv", &kept);
+        place.run(&words("--resume")).exits(0).says("rows: 2 ok");
+        let resumed = place.read("out.csv");
+        assert!(resumed.starts_with(&kept) && resumed.lines().count() == 3, "{resumed}");
+    }
+    for (edited, cause) in [
+        (text.replace('\n', "\r\n"), "out.csv:1: its lines end with CR LF: convert them to LF"),
+        (text.replace(',', ";"), "out.csv:1: its columns are separated by semicolons: save it"),
+    ] {
+        place.write("out.csv", &edited);
+        place.run(&words("--resume")).exits(2).says(cause);
+        assert_eq!(place.read("out.csv"), edited);
+    }
+}
+
 /// A matrix that cannot be measured has a row, and is read again: the file may have been repaired.
 #[test]
 fn matrices_without_results_have_a_row_too() {

@@ -117,3 +117,33 @@ fn a_file_of_any_name_is_listed() {
     dir.run_keeping("cache list").prints("/a\\xffb.mtx\n");
     dir.run_keeping("cache clear --stale").says("0 entries, ");
 }
+
+/// A matrix that was used again stays, and an entry that is larger than the limit is not made.
+#[test]
+fn the_cache_has_a_limit() {
+    let dir = Dir::new(&[("a.mtx", SMALL), ("b.mtx", SMALL), ("c.mtx", SMALL)]);
+    let cache = dir.path("cache").display().to_string();
+    let with = |limit: &str, words: &str| {
+        let variables = [("SPMV_BENCH_CACHE", &*cache), ("SPMV_BENCH_CACHE_MAX", limit)];
+        dir.program_with(&variables, words)
+    };
+    let measure = |name: &str, limit: &str| {
+        with(limit, &format!("{name} {EXACT} --no-isolate --format json --no-bandwidth")).exits(0)
+    };
+    measure("a.mtx", "");
+    let bytes = dir.only_entry("cache/matrices").metadata().unwrap().len();
+    let two = (2 * bytes + 300).to_string();
+    measure("b.mtx", &two);
+    assert_eq!(from_cache(&measure("a.mtx", &two)), [true]);
+    measure("c.mtx", &two);
+    let listed = with("1.5KiB", "cache list").exits(0);
+    listed.prints("/a.mtx\n").prints("/c.mtx\n").says("2 entries, ");
+    listed.says("\nlimit of all entries: 1.5 KiB (SPMV_BENCH_CACHE_MAX); those that were not used");
+    assert!(!listed.stdout.contains("b.mtx"), "{listed:?}");
+    with("", "cache list").says("\nlimit of all entries: 20.0 GiB (");
+    measure("b.mtx", "99").says(" are more than 99 bytes, the limit of SPMV_BENCH_CACHE_MAX");
+    let wrong =
+        "SPMV_BENCH_CACHE_MAX: 'much' is not a size: write 16GiB, 500M or a number of bytes";
+    measure("b.mtx", "much").says(wrong);
+    with("much", "cache list").exits(2).says(wrong);
+}

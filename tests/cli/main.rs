@@ -7,6 +7,7 @@ mod documents;
 mod env;
 mod explain;
 mod figures;
+mod foreign;
 mod forms;
 mod ginkgo;
 mod gpu;

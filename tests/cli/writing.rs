@@ -112,3 +112,34 @@ fn a_generated_file_is_compressed_if_its_name_ends_in_gz() {
     assert_eq!(text, dir.read("a.mtx"));
     dir.run(&format!("--mtx DIR/a.mtx.gz {EXACT}")).exits(0);
 }
+
+#[test]
+fn a_run_that_cannot_begin_leaves_no_file() {
+    let dir = Dir::new(&[("a.mtx", SMALL)]);
+    let [long, too_long] = [246, 256].map(|bytes| "a".repeat(bytes));
+    for (words, message) in [
+        ("corpus DIR/a.mtx -o DIR/out.csv --methods csr", "there is no method 'csr'"),
+        ("corpus DIR/a.mtx -o DIR/out.csv --resume --methods csr", "there is no method 'csr'"),
+        ("corpus DIR/a.mtx -o DIR/out.csv --plugin DIR/a.mtx", "--plugin: "),
+        ("tune csr-k DIR/a.mtx -o DIR/out.csv --methods merge", "needs a method with"),
+        (&format!("corpus DIR/a.mtx -o DIR/{long}.csv"), " bytes is too long: names have up to "),
+        (&format!("corpus DIR/a.mtx -o DIR/{long}.csv --resume"), " bytes is too long: names "),
+        (&format!("DIR/a.mtx -o DIR/{too_long}"), " bytes is too long: names have up to "),
+        (&format!("generate gen:wheel,spokes=5 -o DIR/{long}.mtx"), " bytes is too long: names "),
+        (
+            &format!("corpus DIR/a.mtx {EXACT} -o /dev/full --format csv"),
+            "cannot write /dev/full: ",
+        ),
+        (
+            &format!("corpus DIR/a.mtx {EXACT} -o /dev/full --format json"),
+            "cannot write /dev/full: ",
+        ),
+        (&format!("DIR/a.mtx {EXACT} -o /dev/full --format text"), "cannot write /dev/full: "),
+    ] {
+        dir.refuses(&[(words, message)]);
+        assert_eq!(dir.count(), 1, "{words}");
+    }
+    dir.write("out.csv", "");
+    dir.refuses(&[("corpus DIR/a.mtx -o DIR/out.csv --methods csr", "there is no method 'csr'")]);
+    assert_eq!(dir.read("out.csv"), "", "it was there before");
+}

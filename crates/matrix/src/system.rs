@@ -1,6 +1,7 @@
 //! The properties of this machine, read from Linux's `/proc` and `/sys`. An unknown property is `None`, never a guess.
 
 pub mod allocated;
+pub mod caches;
 pub mod energy;
 pub mod groups;
 pub mod huge;
@@ -15,12 +16,16 @@ pub mod waits;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::sync::OnceLock;
 
+use nix::sys::statvfs::statvfs;
 use serde::{Deserialize, Serialize};
 
 const CPU: &str = "/sys/devices/system/cpu";
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+/// The assumed size of caches that are not known.
+const UNKNOWN_BYTES: u64 = 32 << 20;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct System {
@@ -131,16 +136,7 @@ fn kib(size: &str, unit: &str) -> Option<u64> {
 /// timed.
 fn caches() -> &'static [CacheLevel] {
     static CACHES: OnceLock<Vec<CacheLevel>> = OnceLock::new();
-    let cache = |index| {
-        let of = |fact: &str| read(&format!("{CPU}/cpu0/cache/index{index}/{fact}"));
-        Some(CacheLevel {
-            level: of("level")?.parse().ok()?,
-            kind: of("type")?,
-            bytes: kib(&of("size")?, "K")?,
-            shared_by: of("shared_cpu_list")?,
-        })
-    };
-    CACHES.get_or_init(|| (0..).map_while(cache).collect())
+    CACHES.get_or_init(|| caches::of_cpu(Path::new(CPU), 0))
 }
 
 pub fn last_level_cache_bytes() -> Option<u64> {
@@ -149,7 +145,7 @@ pub fn last_level_cache_bytes() -> Option<u64> {
 
 /// Returns the size of the largest cache in bytes, or 32 MiB if it is unknown.
 pub fn cache_bytes() -> u64 {
-    last_level_cache_bytes().unwrap_or(32 << 20)
+    last_level_cache_bytes().unwrap_or(UNKNOWN_BYTES)
 }
 
 /// Returns the NUMA node of each CPU; `None` if the machine has only one node. The nodes are read once.
@@ -167,6 +163,12 @@ fn nodes_among(nodes: &[String], cpus: &[usize]) -> Option<Vec<usize>> {
 fn numa_nodes() -> Vec<String> {
     let node = |node| read(&format!("/sys/devices/system/node/node{node}/cpulist"));
     (0..).map_while(node).collect()
+}
+
+/// Returns the length that names of files in a folder may have, in bytes: mostly 255, and 143 in eCryptfs.
+pub fn longest_name(folder: &Path) -> usize {
+    let stated = statvfs(folder).map_or(0, |system| system.name_max() as usize);
+    if stated == 0 { 255 } else { stated }
 }
 
 fn chosen(modes: &str) -> Option<&str> {

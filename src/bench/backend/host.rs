@@ -89,7 +89,7 @@ impl<'a, T: Scalar> Host<'a, T> {
             threads: None,
             is_damaged: false,
             sweeps: Sweeps::new(bench.team, footprint(csr)),
-            evictor: cold.then(Evictor::of_machine),
+            evictor: cold.then(|| Evictor::of(bench.team)),
             spare: None,
         }
     }
@@ -283,9 +283,9 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
 
     fn time_cold(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Duration, Failed> {
         // Only this product follows an eviction if caches are hot. Without the memory for it, they stay hot here, too.
-        let available = Available::now(self.bench.settings.max_memory, 2 * system::cache_bytes());
+        let available = Available::now(self.bench.settings.max_memory, Evictor::most_bytes());
         if self.evictor.is_none() && self.spare.is_none() && available.bytes > 0 {
-            self.spare = Some(Evictor::of_machine());
+            self.spare = Some(Evictor::of(self.bench.team));
         }
         if let Some(evictor) = self.evictor.as_mut().or(self.spare.as_mut()) {
             evictor.evict(self.bench.team);

@@ -65,10 +65,11 @@ impl MeasureArgs {
         self.written().iter().try_for_each(|(_, path)| output::check(path, self.force))
     }
 
-    /// Checks that all output files are different, and that none of them is a matrix to be measured.
+    /// Checks that all output files have possible names and are different, and that none is a matrix to be measured.
     pub fn check_files<'s>(&self, measured: impl Iterator<Item = &'s Source>) -> Result<()> {
         let mut written = self.written();
         written.retain(|(_, path)| !is_not_regular_file(path));
+        written.iter().try_for_each(|(_, path)| output::check_name(path))?;
         for (place, (what, path)) in written.iter().enumerate() {
             let other = written[..place].iter().find(|(_, other)| is_same_file(path, other));
             if let Some((other, _)) = other {

@@ -86,9 +86,11 @@ impl Head {
         [size_of::<u32>() * (self.rows + 1), size_of::<u32>() * self.nnz, values]
     }
 
-    /// Returns the approximate size of the file, in bytes (without the header).
-    pub fn bytes(&self) -> usize {
-        self.sizes().iter().map(|size| size.next_multiple_of(ALIGNMENT)).sum()
+    /// Returns an upper bound on the size of the file, in bytes.
+    pub fn bytes(&self) -> serde_json::Result<usize> {
+        let begin = PRELUDE + serde_json::to_vec(self)?.len();
+        let parts = self.sizes().into_iter().chain([begin]);
+        Ok(parts.map(|size| size.next_multiple_of(ALIGNMENT)).sum())
     }
 }
 
@@ -121,6 +123,13 @@ impl CachedMatrix {
         let head = read_head(&file, bytes);
         let (head, arrays) = head.ok_or(Some("is damaged or of another version"))?;
         Ok(Self { head, file, bytes, arrays })
+    }
+
+    /// Notes that the entry is used: those that were not used for the longest time make room for others.
+    pub fn used(self) -> Self {
+        // In a folder that cannot be written, nothing is removed either.
+        let _ = self.file.set_modified(SystemTime::now());
+        self
     }
 
     pub fn load(self) -> Result<Loaded, Unusable> {

@@ -6,6 +6,7 @@
 //! must run on the same kind of memory in the second run as in the first.
 
 mod entry;
+mod room;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use super::memory::ReadBounds;
 use super::source::{LoadError, Opened, Source};
 use crate::cache::{CacheFolder, Key, create_private_folder, replace_private};
 use entry::{CachedMatrix, Head, now};
+pub use room::{VARIABLE, limit};
 
 /// The resolution of the times of files in seconds: a file may change again within it and keep its times.
 const TIME_STEP: i64 = 2;
@@ -64,7 +66,7 @@ pub fn load(
     let Some(place) = cache.path(&key) else { return parse() };
     let loaded = CachedMatrix::open(&place).and_then(|entry| {
         let is_current = entry.head.is_of(&source, &how, stamp, bounds);
-        if is_current { entry.load() } else { Err(None) }
+        if is_current { entry.used().load() } else { Err(None) }
     });
     let damage = match loaded {
         Ok(loaded) => return Ok(loaded),
@@ -124,11 +126,13 @@ impl Pending {
         create_private_folder(folder)?;
         let disk = statvfs(folder)?;
         let free = disk.blocks_available().saturating_mul(disk.fragment_size());
-        let bytes = head.bytes() as u64;
+        let bytes = head.bytes()? as u64;
         if bytes.saturating_mul(SHARE) > free.saturating_sub(MARGIN) {
             let message = format!("{bytes} bytes are too many for a disk with {free} bytes free");
             return Err(io::Error::other(message));
         }
+        let most = limit().map_err(io::Error::other)?;
+        room::make(place, bytes, most)?;
         replace_private(place, |file| entry::write(&head, &loaded.csr, file))
     }
 }

@@ -7,8 +7,10 @@ use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
+use super::error::name_damage;
 use super::input::Input;
 use super::zip::File;
+use crate::memory::Size;
 
 /// The most memory for the dictionary of an xz file, in KiB; `xz -9` needs a quarter of it.
 const MOST_XZ_KIB: u32 = 1 << 18;
@@ -92,6 +94,23 @@ impl Compression {
             Self::Zip(file) => file.decompress(input),
         }
     }
+}
+
+/// Returns the contents of a file without their compression by gzip, bzip2, xz or zstd, as long as they are at most
+/// `most` bytes. Contents that are not compressed, and those of zip archives, are not changed.
+pub fn decompressed(contents: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
+    let compression = Compression::of(&contents).unwrap_or(Compression::Plain);
+    if compression.is_plain() {
+        return Ok(contents);
+    }
+    let (input, mut text) = (Input::of(contents), Vec::new());
+    let read = compression.decompress(&input).take(most.saturating_add(1)).read_to_end(&mut text);
+    let bytes = read.map_err(|error| name_damage(error, compression.name()))?;
+    if bytes as u64 > most {
+        let message = format!("it is more than {} when it is decompressed", Size(most));
+        return Err(io::Error::new(ErrorKind::InvalidData, message));
+    }
+    Ok(text)
 }
 
 /// Reads the members of a gzip file one after another. Zeros after a member are padding, as for gzip itself.

@@ -47,6 +47,12 @@ impl<'c> Input<'c> {
         Ok(Self { bytes: Bytes::Memory(collected), size, bounds })
     }
 
+    /// Returns contents that were read elsewhere as an input.
+    pub fn of(contents: Vec<u8>) -> Self {
+        let size = contents.len() as u64;
+        Self { bytes: Bytes::Memory(contents), size, bounds: ReadBounds::NONE }
+    }
+
     pub fn stream_bytes(&self) -> u64 {
         if self.is_stream() { self.size } else { 0 }
     }

@@ -34,6 +34,7 @@ use std::io;
 use std::path::Path;
 
 pub use build::sum;
+pub use compression::decompressed;
 pub use error::{Defect, MarketError};
 pub use formats::Edges;
 pub use header::{Banner, Field, Sizes, Symmetry};

@@ -1,6 +1,7 @@
 //! Files of rows and runs in all formats, written and read.
 
 pub mod cells;
+mod foreign;
 pub mod ginkgo;
 pub mod google;
 pub mod lines;

@@ -2,16 +2,21 @@
 //! unpredictable name in the folder of the output file, which is renamed at the end. An existing file is replaced only
 //! on request.
 
+use std::ffi::OsStr;
 use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Error, Result, anyhow, bail};
+use anyhow::{Error, Result, anyhow, bail, ensure};
 use tempfile::{Builder, NamedTempFile, PersistError};
 
 use crate::files::rows::{dangling, is_not_regular_file};
 use spmv_matrix::cache::{PUBLIC, folder_of};
+use spmv_matrix::system::longest_name;
+
+/// The bytes of what is appended to the name of a temporary file: a process and random letters.
+const MOST_APPENDED: usize = ".4194304-XXXXXX".len();
 
 pub struct Output<'a> {
     to: To<'a>,
@@ -30,6 +35,7 @@ enum To<'a> {
 
 /// Checks that `path` can be written: that it does not exist, is empty, is not a regular file, or `force` is set.
 pub fn check(path: &Path, force: bool) -> Result<()> {
+    check_name(path)?;
     match path.metadata() {
         Ok(there) if !there.is_file() || there.len() == 0 || force => Ok(()),
         Ok(_) => bail!(
@@ -44,14 +50,31 @@ pub fn check(path: &Path, force: bool) -> Result<()> {
     }
 }
 
+/// Checks that the file system allows the name of a file, also with what is appended to it until it is complete.
+pub fn check_name(path: &Path) -> Result<()> {
+    let bytes = path.file_name().map_or(0, OsStr::len);
+    let most = longest_name(folder_of(path));
+    ensure!(
+        bytes + MOST_APPENDED <= most || is_not_regular_file(path),
+        "a file name of {bytes} bytes is too long: names have up to {most} bytes here, and {MOST_APPENDED} are appended \
+         until the file is complete; choose a shorter one than {}",
+        path.display()
+    );
+    Ok(())
+}
+
+/// Names the file in an error that does not name it yet.
 pub fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
-    move |error| anyhow!("cannot write {}: {error}", path.display())
+    move |error| {
+        let (what, error) = (format!("cannot write {}", path.display()), error.to_string());
+        if error.starts_with(&what) { anyhow!(error) } else { anyhow!("{what}: {error}") }
+    }
 }
 
 impl<'a> Output<'a> {
     pub fn open(path: Option<&Path>, force: bool, stdout: &'a mut dyn Write) -> Result<Self> {
         let to = To::Stream(Box::new(stdout));
-        let stdout = Self { to, path: PathBuf::new(), force, has_results: false };
+        let stdout = Self { to, path: "stdout".into(), force, has_results: false };
         path.map_or(Ok(stdout), |path| Self::file(path, force))
     }
 
@@ -133,7 +156,7 @@ impl Write for Output<'_> {
             (Err(_), To::Temporary(file)) => *file = None,
             (Err(_), To::Stream(_)) => (),
         }
-        written
+        written.map_err(|error| io::Error::new(error.kind(), failed(&self.path)(error)))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -240,6 +263,26 @@ mod tests {
         for force in [false, true] {
             let refused = write(&link, force, "").unwrap_err();
             assert!(refused.contains("a.csv is a symbolic link whose target does not exist: "));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_is_refused_before_anything_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let most = longest_name(folder.path());
+        for bytes in [most - MOST_APPENDED, most - MOST_APPENDED + 1, most + 1] {
+            let path = folder.path().join("a".repeat(bytes));
+            let written = write(&path, false, "text");
+            if bytes + MOST_APPENDED <= most {
+                written.unwrap();
+                fs::remove_file(&path).unwrap();
+            } else {
+                let error = written.unwrap_err();
+                let begin =
+                    format!("a file name of {bytes} bytes is too long: names have up to {most} ");
+                assert!(error.starts_with(&begin), "{error}");
+            }
+            assert!(names(folder.path()).is_empty());
         }
     }
 }

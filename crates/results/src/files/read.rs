@@ -1,11 +1,13 @@
 use std::path::Path;
 
-use anyhow::{Error, Result, anyhow};
-use csv::StringRecord;
+use anyhow::{Result, anyhow};
+use csv::{ErrorKind, Position, StringRecord};
 use serde::Deserialize;
 
-use crate::files::cells::{check_lines, unguarded};
+use crate::files::cells::check_lines;
+use crate::files::foreign::{self, Columns, NEEDED};
 use crate::files::ginkgo::{Unit, parse as ginkgo};
+use crate::matrix::MatrixReport;
 use crate::row::{Row, Setting, Status, matrix_name};
 use spmv_matrix::device::Device;
 
@@ -31,7 +33,7 @@ pub struct Added {
     pub ssrs: Option<u32>,
 }
 
-/// Reads the rows of a CSV file.
+/// Reads the rows of a file in CSV, or in the JSON of this program.
 pub fn read(path: &Path) -> Result<Vec<RecordedRow>> {
     parse(path, &text(path)?)
 }
@@ -39,57 +41,96 @@ pub fn read(path: &Path) -> Result<Vec<RecordedRow>> {
 /// Reads the rows of a file in any form. A file in Ginkgo's form, with times in `unit`, also has a note on it.
 pub fn read_any(path: &Path, unit: Option<Unit>) -> Result<(Vec<RecordedRow>, Option<String>)> {
     let text = text(path)?;
-    if !ginkgo::is_json(&text) {
+    if !ginkgo::is_list(&text) {
         return Ok((parse(path, &text)?, None));
     }
     ginkgo::parse(path, &text, unit).map(|(lines, note)| (lines, Some(note)))
 }
 
 fn text(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))
+    foreign::contents(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))
 }
 
-/// Parses the text of a CSV file. An error names the path and the line.
+/// Parses the text of a file in CSV, or in the JSON of this program. An error names the path and the line.
 pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>> {
-    let malformed = |line: u64, what: String| -> Error {
-        let path = path.display();
-        anyhow!("{path}:{line}: {what}; expected a file written by spmv-bench with --format csv")
+    let path = path.display();
+    let rows = match text.trim_ascii_start().first() {
+        None => Err(" is empty; expected".into()),
+        Some(b'{') => rows_of_json(text).map_err(|what| format!(": {what}; {OF_JSON}")),
+        Some(_) => rows_of_csv(text).map_err(|(line, what)| format!(":{line}: {what}; expected")),
     };
-    check_lines(text).map_err(|(line, what)| malformed(line as u64, what))?;
-    let mut reader = csv::Reader::from_reader(text);
-    let headers = reader.headers().map_err(|error| malformed(1, error.to_string()))?.clone();
-    for needed in ["file", "method_name", "avg_spmv_ms", "run_id"] {
-        if headers.iter().all(|header| header != needed) {
-            return Err(malformed(1, format!("no column {needed}")));
-        }
-    }
-    let lines = reader.records().map(|record| {
-        let line = record.and_then(|record| RecordedRow::read(record, &headers));
-        line.map_err(|error| {
-            malformed(error.position().map_or(0, csv::Position::line), describe(&error, &headers))
-        })
-    });
-    lines.collect()
+    rows.map_err(|what| anyhow!("{path}{what} a file written by spmv-bench with --format csv"))
 }
 
-fn describe(error: &csv::Error, headers: &StringRecord) -> String {
-    match error.kind() {
-        csv::ErrorKind::Deserialize { err, .. } => {
-            let column = err.field().and_then(|field| headers.get(field as usize));
-            format!("{}: {}", column.unwrap_or("row"), err.kind())
-        }
-        _ => error.to_string(),
+const OF_JSON: &str = "a run record and the JSON of Google Benchmark have no rows; use an object per matrix, as --format \
+                       json writes them, or";
+
+fn rows_of_json(text: &[u8]) -> serde_json::Result<Vec<RecordedRow>> {
+    let mut rows = Vec::new();
+    for report in serde_json::Deserializer::from_slice(text).into_iter::<MatrixReport>() {
+        rows.extend(report?.rows().cloned().map(RecordedRow::from));
     }
+    Ok(rows)
+}
+
+/// Parses CSV. An error has the number of its line.
+fn rows_of_csv(text: &[u8]) -> Result<Vec<RecordedRow>, (u64, String)> {
+    let separator = foreign::separator(text).map(|(separator, _)| separator);
+    if separator.is_none()
+        && let Some(what) = foreign::objection(text)
+    {
+        return Err((1, what));
+    }
+    check_lines(text).map_err(|(line, what)| (line as u64, what))?;
+    let separator = separator.unwrap_or(',') as u8;
+    let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(text);
+    let columns = Columns::of(reader.headers().map_err(unread)?);
+    if let Some(needed) = NEEDED.iter().find(|needed| !columns.has(needed)) {
+        return Err((1, format!("no column {needed}")));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(unread)?;
+        let line = record.position().map_or(0, Position::line);
+        if !columns.are_repeated(&record).map_err(|what| (line, String::from(what)))? {
+            let cells = columns.cells(record);
+            let row = RecordedRow::of(&cells, &columns);
+            rows.push(row.map_err(|error| (line, describe(&error, &columns, &cells)))?);
+        }
+    }
+    Ok(rows)
+}
+
+/// Describes a record that cannot be read, with its line.
+fn unread(error: csv::Error) -> (u64, String) {
+    let what = match error.kind() {
+        ErrorKind::Utf8 { .. } => "the text is not UTF-8: save it as UTF-8".into(),
+        ErrorKind::UnequalLengths { expected_len, len, .. } => format!(
+            "{len} cells instead of {expected_len}: the line is incomplete, or files with different columns were joined"
+        ),
+        _ => error.to_string(),
+    };
+    (error.position().map_or(1, Position::line), what)
+}
+
+/// Describes a cell that cannot be read.
+fn describe(error: &csv::Error, columns: &Columns, cells: &StringRecord) -> String {
+    let ErrorKind::Deserialize { err, .. } = error.kind() else { return error.to_string() };
+    let place = err.field().map(|field| field as usize);
+    let named = place.and_then(|place| Some((columns.names.get(place)?, cells.get(place)?)));
+    let Some((name, cell)) = named else { return format!("row: {}", err.kind()) };
+    let comma = if cell.contains(',') { "; numbers have a point and no comma" } else { "" };
+    let cell: String = cell.chars().take(40).collect();
+    format!("{name}: '{cell}': {}{comma}", err.kind())
 }
 
 impl RecordedRow {
-    fn read(record: StringRecord, headers: &StringRecord) -> csv::Result<Self> {
-        let cells = unguarded(record);
-        let mut row: Row = cells.deserialize(Some(headers))?;
-        if headers.iter().all(|header| header != "picked") {
+    fn of(cells: &StringRecord, columns: &Columns) -> csv::Result<Self> {
+        let mut row: Row = cells.deserialize(Some(&columns.names))?;
+        if !columns.has("picked") {
             complete_older(&mut row);
         }
-        Ok(Self { row, added: cells.deserialize(Some(headers))?, name: None })
+        Ok(Self { row, added: cells.deserialize(Some(&columns.names))?, name: None })
     }
 
     pub fn is_ok(&self) -> bool {

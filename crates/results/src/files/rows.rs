@@ -1,7 +1,8 @@
 //! A result file to which rows are appended: all rows of a call or none, and on disk before the call returns.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result, anyhow, bail};
@@ -9,6 +10,7 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::files::cells::{check_lines, to_csv};
+use crate::files::foreign::{self, MARK};
 use spmv_matrix::cache::folder_of;
 
 /// A CSV file that this process has locked to append rows.
@@ -17,6 +19,8 @@ pub struct RowFile {
     path: PathBuf,
     /// The offset of the end of the last complete row, in bytes.
     end: u64,
+    /// Whether this process has created it. Then it is removed if it gets no rows, unless it is kept.
+    is_new: bool,
 }
 
 /// Whether `path` is a pipe or a terminal, for example: rows can be written to it, but none can be read.
@@ -27,18 +31,25 @@ pub fn is_not_regular_file(path: &Path) -> bool {
 impl RowFile {
     /// Opens and locks a file of rows `R`, or creates it. Its contents do not change until rows are appended.
     pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self> {
-        let (mut file, mut text) = (alone(path)?, Vec::new());
-        file.read_to_end(&mut text).map_err(closed(path))?;
-        let end = whole::<R>(&text).map_err(|problem| {
+        let (mut rows, mut text) = (Self::replace(path)?, Vec::new());
+        rows.file.read_to_end(&mut text).map_err(closed(path))?;
+        rows.end = whole::<R>(&text).map_err(|problem| {
             let path = path.display();
             anyhow!("{path}:{problem}: rows cannot be appended to this file; name another file")
         })?;
-        Ok(Self { file, path: path.to_owned(), end })
+        Ok(rows)
     }
 
     /// Opens and locks a file, or creates it. The first rows that are added replace its contents.
     pub fn replace(path: &Path) -> Result<Self> {
-        Ok(Self { file: alone(path)?, path: path.to_owned(), end: 0 })
+        let alone = || anyhow!("{}: another process is writing to it", path.display());
+        let (file, is_new) = locked(path)?.ok_or_else(alone)?;
+        Ok(Self { file, path: path.to_owned(), end: 0, is_new })
+    }
+
+    /// Keeps the file even if it has no rows, as that of a shard without matrices.
+    pub fn keep(mut self) {
+        self.is_new = false;
     }
 
     /// Removes an incomplete last row.
@@ -57,7 +68,7 @@ impl RowFile {
 
     /// Removes an incomplete last row from a file that is not open, unless another process has locked it.
     pub fn repair<R: Serialize + Default>(path: &Path) -> Result<()> {
-        let text = std::fs::read(path).map_err(closed(path))?;
+        let text = fs::read(path).map_err(closed(path))?;
         let is_torn = whole::<R>(&text).is_ok_and(|end| end < text.len() as u64);
         if !is_torn || locked(path)?.is_none() {
             return Ok(());
@@ -82,10 +93,9 @@ impl RowFile {
         if let Err(error) = written.and_then(|()| self.file.sync_data()) {
             // An incomplete row is removed now or, if that fails, before rows are appended the next time.
             let _ = self.cut();
-            let path = self.path.display();
-            bail!(
-                "cannot write {path}: {error}; the rows in it are complete: free disk space, then resume"
-            );
+            let cure = "; the rows in it are complete: free disk space, then resume";
+            let cure = if self.is_empty() { "" } else { cure };
+            bail!("cannot write {}: {error}{cure}", self.path.display());
         }
         self.end += text.len() as u64;
         Ok(())
@@ -96,8 +106,14 @@ fn closed(path: &Path) -> impl FnOnce(io::Error) -> Error {
     |error| anyhow!("cannot open {} for results: {error}", path.display())
 }
 
-fn alone(path: &Path) -> Result<File> {
-    locked(path)?.ok_or_else(|| anyhow!("{}: another process is writing to it", path.display()))
+impl Drop for RowFile {
+    /// Removes the file if a run could not begin, so that it has no rows.
+    fn drop(&mut self) {
+        let is_empty = self.file.metadata().is_ok_and(|file| file.len() == 0);
+        if self.is_new && is_empty && is_at(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }
 
 /// Replaces the locked file `old` at `path` by another with this text, which is locked from the beginning.
@@ -110,28 +126,45 @@ fn replaced(old: &File, path: &Path, text: &[u8]) -> io::Result<File> {
     Ok(file.persist(path)?)
 }
 
-/// Opens and locks a file, or creates it, unless another process has locked it. It is created only if the path does not
-/// exist: a symbolic link without a target may be an attempt of another user to redirect the output.
-fn locked(path: &Path) -> Result<Option<File>> {
+fn is_at(file: &File, path: &Path) -> bool {
+    let number = |file: Metadata| (file.dev(), file.ino());
+    path.metadata().map(number).ok() == file.metadata().map(number).ok()
+}
+
+/// Opens and locks a file, or creates it, unless another process has locked it. Returns whether it was created.
+fn locked(path: &Path) -> Result<Option<(File, bool)>> {
+    loop {
+        let (file, is_new) = opened(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound if path.is_symlink() => dangling(path),
+            _ => closed(path)(error),
+        })?;
+        // Some network file systems have no locks. Then the user must avoid concurrent writers.
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Ok(None);
+        }
+        // The process that had created it may have removed it before it was locked here.
+        if is_at(&file, path) || file.metadata().is_ok_and(|file| file.nlink() > 0) {
+            return Ok(Some((file, is_new)));
+        }
+    }
+}
+
+/// Opens a file, or creates it only if the path does not exist: a symbolic link without a target may be an attempt of
+/// another user to redirect the output.
+fn opened(path: &Path) -> io::Result<(File, bool)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    let opened = match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            options.create_new(true).open(path).or_else(|error| match error.kind() {
-                // Another process may have created it meanwhile.
-                io::ErrorKind::AlreadyExists => options.create_new(false).open(path),
-                _ => Err(error),
-            })
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        opened => return Ok((opened?, false)),
+    }
+    match options.create_new(true).open(path) {
+        // Another process may have created it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Ok((options.create_new(false).open(path)?, false))
         }
-        opened => opened,
-    };
-    let file = opened.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound if path.is_symlink() => dangling(path),
-        _ => closed(path)(error),
-    })?;
-    // Some network file systems have no locks. Then the user must avoid concurrent writers.
-    let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-    Ok((!is_taken).then_some(file))
+        created => Ok((created?, true)),
+    }
 }
 
 pub(super) fn dangling(path: &Path) -> Error {
@@ -143,25 +176,32 @@ pub(super) fn dangling(path: &Path) -> Error {
 
 /// Reads a file of rows `R` without an incomplete last row. A file with other contents is returned as it is.
 pub fn complete_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>> {
-    let mut text = std::fs::read(path)?;
+    let mut text = foreign::contents(path)?;
     if let Ok(end) = whole::<R>(&text) {
         text.truncate(end as usize);
     }
     Ok(text)
 }
 
+/// Returns the length of [`whole_rows`] of a text that may begin with the mark of an editor.
+fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, String> {
+    let Some(rest) = text.strip_prefix(MARK) else { return whole_rows::<R>(text) };
+    let end = whole_rows::<R>(rest)?;
+    Ok(if end == 0 { 0 } else { end + MARK.len() as u64 })
+}
+
 /// Returns the length in bytes of CSV text up to the end of the last complete row. Cells may contain line breaks,
 /// so the last line break is not sufficient: a row is complete if it ends with a line break and has as many cells
 /// as the header. Only the last row may be incomplete; otherwise this program did not write the text. The error is the
 /// number of the first line that does not belong to a row, and the problem in it: `3: 2 cells instead of 3`.
-fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, String> {
+fn whole_rows<R: Serialize + Default>(text: &[u8]) -> Result<u64, String> {
     let header = to_csv(&[R::default()], true).expect("rows can be written to memory");
     let header = &header[..=header.iter().position(|&byte| byte == b'\n').expect("a header")];
     if header.starts_with(text) {
         return Ok(if text == header { text.len() as u64 } else { 0 });
     }
     if !text.starts_with(header) {
-        return Err("1: its columns are not those of result rows".into());
+        return Err(format!("1: {}", other_header(text, header)));
     }
     check_lines(text).map_err(|(line, what)| format!("{line}: {what}"))?;
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
@@ -190,6 +230,22 @@ fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, String> {
     Ok(end)
 }
 
+/// Describes a text that does not begin with this header.
+fn other_header(text: &[u8], header: &[u8]) -> String {
+    let columns = header.trim_ascii_end();
+    if text.strip_prefix(columns).is_some_and(|rest| rest.starts_with(b"\r\n")) {
+        return "its lines end with CR LF: convert them to LF, as by sed -i 's/\\r$//'".into();
+    }
+    match foreign::separator(text) {
+        Some((',', _)) => {
+            "its columns are those of another version, or in quotes or another order".into()
+        }
+        Some((_, name)) => format!("its columns are separated by {name}: save it with commas"),
+        None => foreign::objection(text)
+            .unwrap_or_else(|| "its columns are not those of result rows".into()),
+    }
+}
+
 fn has_rows(text: &[u8], cells: usize) -> bool {
     let mut lines = text.split_inclusive(|&byte| byte == b'\n');
     lines.any(|line| {
@@ -201,8 +257,6 @@ fn has_rows(text: &[u8], cells: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[derive(Default, Serialize)]
@@ -272,6 +326,18 @@ mod tests {
             ("name,number\na,1", "1: its columns are not those of result rows"),
             ("name,number,value\na,1,\nb,2\nc,3,", "3: 2 cells instead of 3"),
             ("name,number,value\na,1,\r\nb,2,\r\n", "2: a line end that is not a single line feed"),
+            (
+                "name,number,value\r\na,1,\r\n",
+                "1: its lines end with CR LF: convert them to LF, as by sed -i 's/\\r$//'",
+            ),
+            (
+                "\"file\",method_name,avg_spmv_ms,run_id\n",
+                "1: its columns are those of another version, or in quotes or another order",
+            ),
+            (
+                "file;method_name;avg_spmv_ms;run_id\n",
+                "1: its columns are separated by semicolons: save it with commas",
+            ),
             ("name,number,value\na,1,\n\"b,2,\nc,3,\n", "3: a quote that is not closed"),
         ] {
             fs::write(&path, text).unwrap();
@@ -283,6 +349,31 @@ mod tests {
             RowFile::repair::<Named>(&path).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+    }
+
+    /// A run that cannot begin leaves no file behind.
+    #[test]
+    fn a_new_file_without_rows_is_removed_unless_it_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let open = || RowFile::open::<Named>(&path).unwrap();
+        drop(open());
+        assert!(!path.exists());
+        open().add(&ROWS).unwrap();
+        let rows = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        open().keep();
+        drop(open());
+        assert_eq!(fs::read(&path).unwrap(), b"", "it was there before");
+        // An editor may put a mark at the beginning.
+        fs::write(&path, [MARK, &rows, b"d,4"].concat()).unwrap();
+        open().add(&ROWS[..1]).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(
+            text.starts_with("\u{feff}name,") && text.ends_with("\nc,333,-1.0\na b,1,0.5\n"),
+            "{text}"
+        );
+        assert_eq!(complete_rows::<Named>(&path).unwrap(), &text.as_bytes()[MARK.len()..]);
     }
 
     /// Another process may still be writing the row. A file without an incomplete row may be read-only.

@@ -2,17 +2,22 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::ErrorKind::{InvalidFilename, NotFound};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
 
+use super::foreign::contents;
 use super::read::{self, RecordedRow};
 use super::rows::{complete_rows, is_not_regular_file};
 use crate::row::{Row, RowKey};
 use crate::run::RunRecord;
 use spmv_matrix::cache;
+
+/// The extensions that programs which compress files append to their names.
+const COMPRESSED: [&str; 4] = ["gz", "bz2", "xz", "zst"];
 
 /// Returns the path of the run record of a result file.
 pub fn record_of(rows: &Path) -> PathBuf {
@@ -21,12 +26,20 @@ pub fn record_of(rows: &Path) -> PathBuf {
     name.into()
 }
 
+/// Returns the path of the run record of a result file to read. A file may have been compressed since it was written.
+pub fn record_to_read(rows: &Path) -> PathBuf {
+    let own = record_of(rows);
+    let is_compressed = rows.extension().is_some_and(|end| COMPRESSED.iter().any(|it| end == *it));
+    if is_compressed && !own.exists() { record_of(&rows.with_extension("")) } else { own }
+}
+
 /// Reads the record beside a result file; `None` if there is none.
 pub fn record_beside(rows: &Path) -> Result<Option<Value>> {
-    let path = record_of(rows);
-    let record = match fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str(&text).map(Some).map_err(io::Error::from),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+    let path = record_to_read(rows);
+    let record = match contents(&path) {
+        Ok(text) => serde_json::from_slice(&text).map(Some).map_err(io::Error::from),
+        // No file can have a name that is too long.
+        Err(error) if [NotFound, InvalidFilename].contains(&error.kind()) => Ok(None),
         Err(error) => Err(error),
     };
     record.map_err(|error| {
@@ -40,9 +53,9 @@ pub fn record_beside(rows: &Path) -> Result<Option<Value>> {
 
 /// Reads the record of a run. An error names the file.
 pub fn read_record(path: &Path) -> Result<RunRecord> {
-    let text = fs::read_to_string(path);
+    let text = contents(path);
     let text = text.with_context(|| format!("cannot read the run record {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{}", path.display()))
+    serde_json::from_slice(&text).with_context(|| format!("{}", path.display()))
 }
 
 /// Writes the record of a run to a file, which it replaces.

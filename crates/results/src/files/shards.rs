@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-use super::run_record::{by_matrix, read_record, read_rows, record_of};
+use super::run_record::{by_matrix, read_record, read_rows, record_to_read};
 use crate::row::{Row, open_cells};
 use crate::run::facts::differences_to_join;
 use crate::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
@@ -43,7 +43,7 @@ struct ShardFile {
 
 impl ShardFile {
     fn read(path: &Path) -> Result<Self> {
-        let facts = record_of(path);
+        let facts = record_to_read(path);
         let record = read_record(&facts)?;
         let corpus = record.corpus.clone();
         let corpus = corpus.with_context(|| {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use super::super::{MarketError, Opened};
+use super::super::{MarketError, Opened, decompressed};
 use super::{Options, TEXT, file, gzip, message};
 use crate::memory::ReadBounds;
 
@@ -123,4 +123,17 @@ fn a_file_that_becomes_shorter_is_an_error() {
             assert_eq!(message(&error, &path), "a.mtx: the file became shorter while it was read");
         }
     }
+}
+
+#[test]
+fn other_contents_are_decompressed_up_to_a_limit() {
+    let text = b"file,run_id\n".repeat(100);
+    let compressed = gzip(&text);
+    for contents in [&text, &compressed, &zstd::encode_all(&text[..], 0).unwrap()] {
+        assert_eq!(decompressed(contents.clone(), 1200).unwrap(), text);
+    }
+    let error =
+        |contents: &[u8], most| decompressed(contents.into(), most).unwrap_err().to_string();
+    assert_eq!(error(&compressed, 1199), "it is more than 1.2 KiB when it is decompressed");
+    assert_eq!(error(&compressed[..20], 1200), "the gzip data end too early");
 }

@@ -45,9 +45,9 @@ impl Time<'_> {
     }
 }
 
-/// Whether a text is JSON. No CSV file of this program begins with `[` or `{`.
-pub fn is_json(text: &[u8]) -> bool {
-    text.trim_ascii_start().first().is_some_and(|first| b"[{".contains(first))
+/// Whether a text is a list in JSON. No CSV file of this program begins with `[`.
+pub fn is_list(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(b"[")
 }
 
 /// Returns the rows, and a note about the unit of the times, which the user may have given.

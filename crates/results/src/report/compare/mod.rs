@@ -15,7 +15,7 @@ use serde::Serialize;
 pub use gate::{End, Judged};
 pub use pair::Compared;
 use pair::{Key, Pair, pairs};
-pub use sides::{of_runs, relative};
+pub use sides::{check_once, of_runs, relative};
 
 use super::grouped;
 use crate::files::read::RecordedRow;

@@ -1,7 +1,7 @@
 //! Several runs as one side of a comparison: rows that measure the same become one, whose interval is that of the runs.
 //! Times may be relative to a method of the same run, which cancels what makes a whole run slower.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::pair::Key;
 use crate::files::read::RecordedRow;
@@ -23,6 +23,17 @@ pub fn of_runs(lines: &[RecordedRow]) -> Vec<RecordedRow> {
         RecordedRow { row, ..rows[0].clone() }
     };
     grouped(lines, |line| Key::of(line)).into_iter().map(one).collect()
+}
+
+/// Checks that a run has each row once: another one would count as that of a further run.
+pub fn check_once(name: &str, lines: &[RecordedRow]) -> Result<(), String> {
+    let mut keys = BTreeSet::new();
+    let mut measured = lines.iter().filter(|line| !line.method().is_empty());
+    let Some(again) = measured.find(|line| !keys.insert(Key::of(line))) else { return Ok(()) };
+    let (method, file) = (again.method(), &again.row.file);
+    Err(format!(
+        "{name} contains two rows of {method} on {file}; put only the rows of one run into a file"
+    ))
 }
 
 /// Divides the times of a run by those of a method on the same matrix with the same settings. Its own rows, which would
