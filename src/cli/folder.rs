@@ -10,6 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::sources::sized;
 use spmv_matrix::archive::{form, is_archive, is_matrix};
+use spmv_matrix::market::is_konect_file;
 use spmv_matrix::source::Source;
 use spmv_results::report::names::{count, join, listed};
 use spmv_results::row::{matrix_name, matrix_parts};
@@ -64,8 +65,9 @@ impl LeftOut {
         if kinds.is_empty() { Ok(()) } else { writeln!(stderr, "left out: {}", shown(&kinds)) }
     }
 
-    /// Returns the files below a folder with the extensions of matrices. A dangling link is one of them: it causes an
-    /// error when it is read. Hidden folders are searched, to count what is in them, but not where a link leads.
+    /// Returns the files below a folder with the extensions of matrices, and those of KONECT, which have none. A
+    /// dangling link is one of them: it causes an error when it is read. Hidden folders are searched, to count what is
+    /// in them, but not where a link leads.
     fn without_hidden(&mut self, dir: &Path, stderr: &mut dyn Write) -> io::Result<Vec<PathBuf>> {
         let is_searched = |entry: &DirEntry| {
             let is_link_to_folder = entry.path_is_symlink() && entry.file_type().is_dir();
@@ -78,7 +80,8 @@ impl LeftOut {
                 Ok(entry) => (entry.path(), entry.file_type().is_file()),
                 Err(error) => error.path().map_or((dir, false), |path| (path, !path.is_dir())),
             };
-            let file = Some(path).filter(|path| is_file && is_matrix(path)).map(Path::to_owned);
+            let is_wanted = is_file && (is_matrix(path) || is_konect_file(path));
+            let file = is_wanted.then(|| path.to_owned());
             match (file, &entry) {
                 (file, _) if is_hidden(path, dir) => self.hidden.extend(file),
                 (Some(file), _) => files.push(file),
@@ -156,7 +159,10 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             match target {
                 Some(target) => symlink(target, path).unwrap(),
-                None => fs::write(path, "").unwrap(),
+                None => {
+                    let is_konect = file == "a/out.a";
+                    fs::write(path, if is_konect { "% sym\n" } else { "a log\n" }).unwrap();
+                }
             }
         }
         let (mut left_out, mut stderr) = (LeftOut::default(), Vec::new());
@@ -204,6 +210,7 @@ mod tests {
             ),
             (&["a.mtx -> no", "a.tar.gz"], &["a.mtx", "a.tar.gz"], ""),
             (&["a.mtx", "b.mtx -> a.mtx"], &["a.mtx", "b.mtx"], ""),
+            (&["a/out.a", "a/meta.a", "out.log", "b.mmio"], &["a/out.a", "b.mmio"], ""),
         ] {
             let measured: Vec<_> = measured.iter().map(|&file| file.to_owned()).collect();
             assert_eq!(found(files), (measured, message.to_owned()), "{files:?}");

@@ -47,7 +47,7 @@ pub struct GenerateArgs {
     /// Use only the stored triangle of a symmetric or skew-symmetric file
     #[arg(long)]
     pub no_expand: bool,
-    /// What an edge list means: directed, undirected or bipartite, base=0 or base=1
+    /// What an edge list means: directed, undirected or bipartite, and base=0, base=1 or compact
     #[arg(long, value_name = "WORDS", conflicts_with = "mirror")]
     pub edges: Option<Edges>,
 }

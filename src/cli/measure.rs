@@ -141,7 +141,8 @@ pub struct MeasureArgs {
     /// Use only the stored triangle of a symmetric or skew-symmetric file
     #[arg(help_heading = WHAT, long)]
     pub no_expand: bool,
-    /// What edge lists mean if their files do not say it: directed, undirected or bipartite, and base=0 or base=1
+    /// What edge lists mean if their files do not say it: directed, undirected or bipartite, and base=0, base=1 or
+    /// compact
     #[arg(help_heading = WHAT, long, value_name = "WORDS")]
     pub edges: Option<Edges>,
     /// A protocol of docs/methodology.md, which sets what the options below change: merge-spmv, csr-k, five-gpu or

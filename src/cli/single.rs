@@ -73,8 +73,8 @@ fn check_header(source: &Source, measure: &MeasureArgs) -> Result<()> {
         path.extension().is_some_and(|extension| extension == "csv" || extension == "json");
     let shown = path.display();
     ensure!(
-        !is_results,
-        "{shown} has results, not a matrix: `spmv-bench report {shown}` shows them"
+        !is_results || measure.edges.is_some(),
+        "{shown} has results, not a matrix: `spmv-bench report {shown}` shows them; an edge list needs --edges"
     );
     if path.is_file() && !is_archive(path) {
         let file = source.open(measure.reading(), ReadBounds::NONE);

@@ -105,6 +105,19 @@ fn equal_names_in_different_groups_are_different_matrices() {
         .says("left out: 1 companion of a matrix (DIR/a/MM/G2/tiny/tiny_b.mtx)\n");
 }
 
+/// A file `.csv` has results, unless `--edges` says that it is an edge list.
+#[test]
+fn a_table_may_be_an_edge_list() {
+    let dir =
+        Dir::new(&[("a.csv", "source,target\n8000000000,2\n2,7\n"), ("k/out.k", "% sym\n1 2\n")]);
+    let csv = format!("{EXACT} --format csv");
+    dir.run(&format!("DIR/a.csv --edges directed,compact {csv}"))
+        .exits(0)
+        .prints("\nDIR/a.csv,3,3,2,");
+    dir.run(&format!("corpus DIR/k {csv}")).exits(0).prints("\nDIR/k/out.k,2,2,2,");
+    dir.refuses(&[("DIR/a.csv", "shows them; an edge list needs --edges")]);
+}
+
 /// In a folder with `ufl_mtx`, a downloaded matrix can be named as in the collection. For other matrices, the message
 /// shows how to download them.
 #[test]

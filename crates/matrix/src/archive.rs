@@ -1,23 +1,27 @@
-//! Archives of the SuiteSparse collection: a tar file `NAME.tar.gz`, also with another compression or none, with one
-//! folder, `NAME/`, which contains the matrix, `NAME/NAME.mtx`, and sometimes vectors and texts.
+//! The names of matrix files, and the matrices in tar archives. One of the SuiteSparse collection, `NAME.tar.gz`, has
+//! one folder with the matrix, `NAME/NAME.mtx`, and sometimes vectors and texts.
 
 use std::cell::Cell;
 use std::io::{self, Read};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use tar::{Archive, EntryType};
 
 /// The extensions of the files in which a matrix may be compressed, after the extension of the matrix.
 const COMPRESSIONS: [&str; 6] = ["", ".gz", ".bz2", ".xz", ".zst", ".zip"];
-/// The extensions of archives, which hold a Matrix Market file.
+/// The extensions of archives, which hold a matrix file.
 const ARCHIVES: [&str; 6] = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip"];
 const MARKET: &str = ".mtx";
+/// The extension of the Matrix Market files of GraphChallenge.
+const MMIO: &str = ".mmio";
 /// The extensions of edge lists in folders. Texts (`TEXTS`) are edge lists if they are named on the command line.
 pub const EDGE_LISTS: [&str; 6] = [".el", ".wel", ".edges", ".edgelist", ".txt", ".tsv"];
 const TEXTS: [&str; 2] = [".txt", ".tsv"];
 pub const METIS: [&str; 2] = [".graph", ".metis"];
 pub const SMTX: &str = ".smtx";
+/// The extensions of DIMACS files of shortest paths and of colourings.
+const DIMACS: [&str; 2] = [".gr", ".col"];
 /// The extensions of Rutherford-Boeing and Harwell-Boeing files: `.rb`, `.hb`, and the type of the matrix.
 pub const HARWELL_BOEING: [&str; 11] =
     [".rb", ".hb", ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa", ".pra", ".iua", ".isa"];
@@ -30,8 +34,9 @@ pub fn inner_extension(file: &Path) -> Option<&'static str> {
 }
 
 fn extension_of(name: &str) -> Option<&'static str> {
-    let market = [MARKET, SMTX, NPZ];
-    let mut extensions = market.iter().chain(&EDGE_LISTS).chain(&METIS).chain(&HARWELL_BOEING);
+    let single = [MARKET, MMIO, SMTX, NPZ];
+    let graphs = EDGE_LISTS.iter().chain(&METIS).chain(&DIMACS);
+    let mut extensions = single.iter().chain(graphs).chain(&HARWELL_BOEING);
     extensions.find(|extension| name.ends_with(**extension)).copied()
 }
 
@@ -72,39 +77,95 @@ fn without<'a>(name: &'a str, extension: &str) -> Option<&'a str> {
     found.eq_ignore_ascii_case(extension).then_some(stem)
 }
 
-/// Returns the position and the length in bytes of the matrix file within the uncompressed archive.
-pub fn locate(archive: impl Read) -> io::Result<(u64, u64)> {
-    match next_matrix(archive)? {
-        Some((_, start, size)) => Ok((start, size)),
-        None => Err(invalid("the archive contains no NAME/NAME.mtx")),
+/// A file in an uncompressed archive.
+pub struct Member {
+    pub path: PathBuf,
+    /// The position and the length of its contents in bytes.
+    pub start: u64,
+    pub size: u64,
+}
+
+/// The number of kinds of files that [`rank`] tells apart.
+const RANKS: usize = 4;
+
+/// Returns the matrix of an archive: `NAME/NAME.mtx`, or else the only file that is named as matrices in other formats
+/// are, the only one with the extension of a matrix, or the only one.
+pub fn locate(archive: impl Read) -> io::Result<Member> {
+    let mut found: [Vec<Member>; RANKS] = Default::default();
+    each(archive, |rank, member| {
+        if found[rank].len() < 2 {
+            found[rank].push(member);
+        }
+        rank > 0
+    })?;
+    let several = found[..RANKS - 1].iter().find(|found| !found.is_empty());
+    if let Some([one, two]) = several.map(Vec::as_slice) {
+        let names = format!("{} and {}", shown(&one.path), shown(&two.path));
+        return Err(invalid(format!("the archive contains several matrices, {names}; unpack it")));
     }
+    let only = found.into_iter().find(|found| !found.is_empty());
+    let only = only.filter(|found| found.len() == 1).and_then(|mut found| found.pop());
+    only.ok_or_else(|| invalid("the archive contains no NAME/NAME.mtx, nor another matrix"))
 }
 
 /// Reads the rest of an archive, from the header after the matrix to the end. A second matrix is an error, because it
 /// would be ambiguous.
 pub fn expect_no_other(mut rest: impl Read) -> io::Result<()> {
-    match next_matrix(&mut rest)? {
-        Some((name, ..)) => Err(invalid(format!("the archive contains a second matrix, {name}"))),
+    let mut second = None;
+    each(&mut rest, |rank, member| {
+        second = Some(member.path).filter(|_| rank == 0);
+        second.is_none()
+    })?;
+    match second {
+        Some(path) => {
+            Err(invalid(format!("the archive contains a second matrix, {}", shown(&path))))
+        }
         None => io::copy(&mut rest, &mut io::sink()).map(|_| ()),
     }
 }
 
-/// Finds the next matrix in an archive. Returns its path, the position of its text and its length in bytes.
-fn next_matrix(archive: impl Read) -> io::Result<Option<(String, u64, u64)>> {
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().escape_debug().to_string()
+}
+
+/// Calls `take` for each file of an archive with its rank, until it returns false.
+fn each(archive: impl Read, mut take: impl FnMut(usize, Member) -> bool) -> io::Result<()> {
     let (archive, ration) = Rationed::new(archive);
     for entry in Archive::new(archive).entries()? {
         ration.contents();
         let mut entry = entry?;
-        if entry.header().entry_type() == EntryType::Regular
-            && let Some(name) = matrix_name(&entry.path()?)
-        {
-            let path = format!("{name}/{name}.mtx");
-            return Ok(Some((path, entry.raw_file_position(), entry.size())));
+        if entry.header().entry_type() == EntryType::Regular {
+            let (path, start) = (entry.path()?.into_owned(), entry.raw_file_position());
+            let rank = rank(&path);
+            let member = Member { path, start, size: entry.size() };
+            if rank.is_some_and(|rank| !take(rank, member)) {
+                return Ok(());
+            }
         }
         io::copy(&mut entry, &mut io::sink())?;
         ration.headers();
     }
-    Ok(None)
+    Ok(())
+}
+
+/// Returns the order in which a file of an archive is taken for its matrix: `NAME/NAME.mtx`, then `NAME/NAME.rb` and
+/// KONECT's `NAME/out.NAME`, files with the extension of a matrix, and others; `None` for hidden files.
+fn rank(path: &Path) -> Option<usize> {
+    let is_hidden = |part: &str| part.starts_with('.') || part == "__MACOSX";
+    let mut parts = path.components().filter(|part| *part != Component::CurDir);
+    if parts.any(|part| is_hidden(&part.as_os_str().to_string_lossy())) {
+        return None;
+    }
+    let is_own = folder_and_file(path).is_some_and(|(folder, file)| {
+        let is_named = file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('.'));
+        is_named && is_matrix(path) || file.starts_with("out.")
+    });
+    Some(match () {
+        () if matrix_name(path).is_some() => 0,
+        () if is_own => 1,
+        () if is_matrix(path) => 2,
+        () => RANKS - 1,
+    })
 }
 
 fn invalid(message: impl Into<String>) -> io::Error {
@@ -193,6 +254,8 @@ mod tests {
             ("a.graph", Some(("a.graph", 0))),
             ("a.RSA.xz", Some(("a.RSA", 3))),
             ("a.npz", Some(("a.npz", 0))),
+            ("a.gr.gz", Some(("a.gr", 1))),
+            ("a_adj.mmio", Some(("a_adj.mmio", 0))),
             ("a.tar", None),
             ("a.gz", None),
             ("a.mtx.aux", None),

@@ -20,7 +20,7 @@ use crate::cache::{Unusable, open_own};
 use crate::loaded::{FileFacts, Loaded, Pending, Stamp};
 
 /// The magic number. It must change whenever the file format changes or the reader returns another matrix.
-const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr6");
+const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr7");
 /// The size in bytes of the magic number, the length and the checksum of the header.
 const PRELUDE: usize = 24;
 /// The alignment of the arrays in the file, in bytes.

@@ -8,7 +8,6 @@ use lzma_rust2::XzReader;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::error::name_damage;
-use super::input::Input;
 use super::zip::File;
 use crate::memory::Size;
 
@@ -56,18 +55,13 @@ impl Compression {
     /// Returns the name of the compressed data in messages.
     pub const fn name(&self) -> &'static str {
         match self {
-            // Only the data of an archive are named, and a plain archive is a tar archive.
-            Self::Plain => "tar",
+            Self::Plain => "plain",
             Self::Gzip => "gzip",
             Self::Bzip2 => "bzip2",
             Self::Xz => "xz",
             Self::Zstd => "zstd",
             Self::Zip(_) => "zip",
         }
-    }
-
-    pub const fn is_plain(&self) -> bool {
-        matches!(self, Self::Plain)
     }
 
     /// Returns an upper bound on the number of bytes that a compressed byte becomes.
@@ -80,10 +74,10 @@ impl Compression {
         }
     }
 
-    pub fn decompress<'a>(&self, input: &'a Input) -> Decompressed<'a> {
-        let compressed = input.reader_at(0);
+    /// Decompresses a stream, which for a zip archive is already the decompressed file.
+    pub fn decompress<'a>(&self, compressed: impl BufRead + Send + 'a) -> Decompressed<'a> {
         match self {
-            Self::Plain => Box::new(compressed),
+            Self::Plain | Self::Zip(_) => Box::new(compressed),
             Self::Gzip => Box::new(Members::Compressed(compressed)),
             Self::Bzip2 => Box::new(MultiBzDecoder::new(compressed)),
             Self::Xz => Box::new(XzReader::new_mem_limit(compressed, true, MOST_XZ_KIB)),
@@ -91,7 +85,6 @@ impl Compression {
                 let decoder = ZstdDecoder::with_buffer(compressed);
                 Box::new(decoder.expect("a decoder without a dictionary needs only memory"))
             }
-            Self::Zip(file) => file.decompress(input),
         }
     }
 }
@@ -100,11 +93,11 @@ impl Compression {
 /// `most` bytes. Contents that are not compressed, and those of zip archives, are not changed.
 pub fn decompressed(contents: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
     let compression = Compression::of(&contents).unwrap_or(Compression::Plain);
-    if compression.is_plain() {
+    if matches!(compression, Compression::Plain) {
         return Ok(contents);
     }
-    let (input, mut text) = (Input::of(contents), Vec::new());
-    let read = compression.decompress(&input).take(most.saturating_add(1)).read_to_end(&mut text);
+    let (decompressed, mut text) = (compression.decompress(&contents[..]), Vec::new());
+    let read = decompressed.take(most.saturating_add(1)).read_to_end(&mut text);
     let bytes = read.map_err(|error| name_damage(error, compression.name()))?;
     if bytes as u64 > most {
         let message = format!("it is more than {} when it is decompressed", Size(most));

@@ -2,7 +2,8 @@ use std::fmt::Display;
 
 use super::contents::begins_with_numbers;
 use super::error::{Defect, Fault, quote, shown};
-use super::text::{Lines, after_banner, tokens};
+use super::formats::Names;
+use super::text::{BYTE_ORDER_MARK, Lines, after_banner, tokens};
 use crate::csr::MAX_INDEX;
 
 /// The type of the values of a file.
@@ -120,7 +121,8 @@ impl Banner {
         let Some(words) = after_banner(line) else {
             let usual = "`%%MatrixMarket matrix coordinate real general`";
             let list = "; an edge list needs a name that ends in .el, .edges or .txt, or --edges";
-            let mend = if begins_with_numbers(line) { list } else { "" };
+            let is_table = Names::of(line).is_some() && line.contains(&b',');
+            let mend = if begins_with_numbers(line) || is_table { list } else { "" };
             let line = quote(line.trim_ascii());
             return Err(format!("the first line must be like {usual}, not {line}{mend}").into());
         };
@@ -172,8 +174,7 @@ impl Banner {
 impl Header {
     /// Reads up to and including the size line. Returns also the kind of problem from the comment `% kind: …`.
     pub fn read(lines: &mut Lines) -> Result<(Self, Option<String>), Fault> {
-        let banner = Banner::parse(lines.next()?.ok_or(Defect::from("the file is empty"))?);
-        let banner = banner.map_err(|defect| lines.fault(defect))?;
+        let banner = banner(lines)?;
         let field = banner.field.clone().map_err(|defect| lines.fault(defect))?;
         let (sizes, kind) = sizes(lines, &banner)?;
         let Sizes { rows, cols, entries } = sizes;
@@ -199,6 +200,20 @@ fn too_many(count: impl Display, things: &str) -> Defect {
         _ => "",
     };
     Defect::unsupported(format!("{count} {things} are too many: {most}{mend}"))
+}
+
+/// Reads the first line that is not empty.
+fn banner(lines: &mut Lines) -> Result<Banner, Fault> {
+    loop {
+        let line = lines.next()?.ok_or(Defect::from("the file is empty"))?;
+        let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        if !text.trim_ascii().is_empty() {
+            return Banner::parse(line).map_err(|defect| lines.fault(defect));
+        }
+        if lines.bytes > LONGEST_HEAD {
+            return Err(lines.fault(format!("no banner within the first {LONGEST_HEAD} bytes")));
+        }
+    }
 }
 
 fn choose<T: Copy>(word: Option<&[u8]>, what: &str, choices: Words<T>) -> Result<T, Defect> {

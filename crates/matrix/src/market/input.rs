@@ -10,12 +10,11 @@ use std::path::Path;
 use nix::libc::O_NONBLOCK;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::contents::may_be_a_matrix;
-use super::text::LONGEST_LINE;
+use super::contents::{is_begun, may_be_a_matrix};
 use crate::memory::{ReadBounds, ReadStop};
 
 /// The buffer size in bytes for streams and compressed files.
-const PIECE: usize = 1 << 17;
+pub const PIECE: usize = 1 << 17;
 /// The interval between checks of the interrupt flag while waiting for a stream, in milliseconds.
 const TICK: u16 = 100;
 
@@ -45,12 +44,6 @@ impl<'c> Input<'c> {
         let collected = collect(file, bounds)?;
         let size = collected.len() as u64;
         Ok(Self { bytes: Bytes::Memory(collected), size, bounds })
-    }
-
-    /// Returns contents that were read elsewhere as an input.
-    pub fn of(contents: Vec<u8>) -> Self {
-        let size = contents.len() as u64;
-        Self { bytes: Bytes::Memory(contents), size, bounds: ReadBounds::NONE }
     }
 
     pub fn stream_bytes(&self) -> u64 {
@@ -148,8 +141,7 @@ fn collect(mut stream: File, bounds: ReadBounds) -> io::Result<Vec<u8>> {
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) => return Err(error),
         }
-        let is_begun = collected.len() <= LONGEST_LINE && !collected.contains(&b'\n');
-        if !is_begun && !may_be_a_matrix(&collected) {
+        if !is_begun(&collected) && !may_be_a_matrix(&collected) {
             return Ok(collected);
         }
     }

@@ -1,7 +1,7 @@
 //! The reader of matrix files, and the writer of Matrix Market files.
 //!
-//! The first bytes show how a file is compressed (`compression`, `zip`) and which format it has (`contents`). Formats
-//! other than Matrix Market are in `formats`.
+//! The first bytes show how a file is packed (`layers`, `compression`, `zip`) and which format it has (`contents`),
+//! also if it is one that is not read (`foreign`). Formats other than Matrix Market are in `formats`.
 //!
 //! A Matrix Market file is split at line ends into chunks of text (`text`). All threads parse the chunks (`chunk`, with
 //! `plain` and `scan` for ordinary lines and `entry` for all others) and group the entries by ranges of rows. Then the
@@ -17,9 +17,11 @@ mod contents;
 mod decimal;
 mod entry;
 mod error;
+mod foreign;
 mod formats;
 mod header;
 mod input;
+mod layers;
 #[cfg(target_arch = "x86_64")]
 mod plain;
 mod scan;
@@ -35,6 +37,7 @@ use std::path::Path;
 
 pub use build::sum;
 pub use compression::decompressed;
+pub use contents::is_konect_file;
 pub use error::{Defect, MarketError};
 pub use formats::Edges;
 pub use header::{Banner, Field, Sizes, Symmetry};
@@ -105,7 +108,8 @@ pub struct Market {
 }
 
 /// Reads the matrix file at `path` on the current rayon pool: Matrix Market, Rutherford-Boeing and Harwell-Boeing, edge
-/// lists, METIS, DLMC or scipy's `.npz`, plain or compressed by gzip, bzip2, xz, zstd or zip, or in a tar archive.
+/// lists, METIS, DIMACS, DLMC, Octave's text or scipy's `.npz`, plain or compressed by gzip, bzip2, xz, zstd or zip, or
+/// in a tar archive.
 ///
 /// Of Matrix Market, both formats, all symmetries and all fields except `complex` are supported. All elements of an
 /// array become entries. The values of a `pattern` are 1, and `hermitian` means symmetric because no value is
@@ -134,7 +138,7 @@ impl<'c> Opened<'c> {
         let text = Text::open(path, bounds)?;
         let declares = options.edges != Edges::default();
         let contents = match text.arrays.is_empty() {
-            true => Contents::of(&text.head, text.name(), declares),
+            true => Contents::of(&text.head, &text.name, declares),
             false => Contents::Npz,
         };
         Ok(Self { text, options: *options, contents })

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::compression::{Compression, Decompressed};
-use super::contents::refuse_what_is_no_matrix;
 use super::error::{Defect, Fault, MarketError, name_damage};
+use super::foreign::refuse_what_is_no_matrix;
 use super::input::Input;
+use super::layers::{Layer, Layers};
 use super::zip;
 use crate::archive;
 use crate::memory::ReadBounds;
@@ -15,10 +16,9 @@ use crate::memory::ReadBounds;
 /// The largest length of a line in bytes, without its end. The format itself allows 1024 characters.
 pub const LONGEST_LINE: usize = 1 << 16;
 const BANNER: &[u8] = b"MatrixMarket";
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The number of bytes that are read at a time to find the end of the last line of a block.
 const TAIL: usize = 1 << 12;
-const TAR_BLOCK: u64 = 512;
 
 /// The number of bytes from which the contents of a file are recognized.
 const HEAD: usize = 1 << 12;
@@ -27,10 +27,10 @@ const USTAR: usize = 257;
 
 pub struct Text<'c> {
     path: PathBuf,
+    /// The name of the file that the text has, in an archive if it is one.
+    pub name: PathBuf,
     pub input: Input<'c>,
-    compression: Compression,
-    /// The position and the length of the text within an uncompressed archive, in bytes.
-    member: Option<(u64, u64)>,
+    layers: Layers,
     /// The files of a zip archive that is a NumPy archive; otherwise there are none.
     pub arrays: Vec<zip::File>,
     /// The first bytes of the text.
@@ -49,38 +49,54 @@ impl<'c> Text<'c> {
     }
 
     fn opened(path: &Path, input: Input<'c>) -> Result<Self, Fault> {
-        let head = input.head(HEAD)?;
-        refuse_what_is_no_matrix(&head)?;
-        let (compression, arrays) = match Compression::of(&head) {
-            Some(compression) => (compression, Vec::new()),
-            None => {
-                let files = zip::files(&input).map_err(|error| name_damage(error, "zip"))?;
-                match files.iter().any(|file| file.name.ends_with(".npy")) {
-                    true => (Compression::Plain, files),
-                    false => (Compression::Zip(zip::matrix(files)?), Vec::new()),
-                }
-            }
-        };
-        let mut text =
-            Self { path: path.to_owned(), input, compression, member: None, arrays, head };
-        text.find(archive::is_archive(path))?;
+        let (path, name, head) = (path.to_owned(), path.to_owned(), input.head(HEAD)?);
+        let (layers, arrays) = (Layers::default(), Vec::new());
+        let mut text = Self { path, name, input, layers, arrays, head };
+        while let Some(layer) = text.next_layer()? {
+            text.layers.push(layer)?;
+            text.head = text.read_head()?;
+        }
         Ok(text)
     }
 
-    /// Finds the text in compressed data and in an archive, which has an archive's magic word or name.
-    fn find(&mut self, is_named_archive: bool) -> Result<(), Fault> {
-        if !self.compression.is_plain() {
-            self.head = self.read_head()?;
-            refuse_what_is_no_matrix(&self.head)?;
+    /// Returns the layer around the text below the layers that are known; `None` if this is the text itself. An archive
+    /// has an archive's magic word or name.
+    fn next_layer(&mut self) -> Result<Option<Layer>, Fault> {
+        if self.head.get(USTAR..).is_some_and(|rest| rest.starts_with(b"ustar")) {
+            return self.member().map(Some);
         }
-        let is_tar = self.head.get(USTAR..).is_some_and(|rest| rest.starts_with(b"ustar"));
-        let may_be_tar = !matches!(self.compression, Compression::Plain | Compression::Zip(_));
-        if is_tar || is_named_archive && may_be_tar {
-            let located = archive::locate(self.reader());
-            self.member = Some(located.map_err(|error| self.name_damage(error))?);
-            self.head = self.read_head()?;
+        match Compression::of(&self.head) {
+            None => self.zipped(),
+            Some(Compression::Plain) => {
+                refuse_what_is_no_matrix(&self.head)?;
+                let is_named = archive::is_archive(&self.name);
+                let is_archive = is_named && self.layers.may_hold_archive();
+                is_archive.then(|| self.member()).transpose()
+            }
+            Some(compression) => Ok(Some(Layer::Compressed(compression))),
         }
-        Ok(())
+    }
+
+    fn member(&mut self) -> Result<Layer, Fault> {
+        let located = archive::locate(self.reader());
+        let member = located.map_err(|error| self.name_damage(error))?;
+        self.name = member.path.clone();
+        Ok(Layer::Member(member))
+    }
+
+    /// Chooses the matrix of a zip archive, unless it is a NumPy archive.
+    fn zipped(&mut self) -> Result<Option<Layer>, Fault> {
+        if !self.layers.is_empty() {
+            return Err(Defect::from("it is a zip archive that is packed again: unpack it").into());
+        }
+        let files = zip::files(&self.input).map_err(|error| name_damage(error, "zip"))?;
+        if files.iter().any(|file| file.name.ends_with(".npy")) {
+            self.arrays = files;
+            return Ok(None);
+        }
+        let file = zip::matrix(files)?;
+        self.name = PathBuf::from(&file.name);
+        Ok(Some(Layer::Compressed(Compression::Zip(file))))
     }
 
     fn read_head(&self) -> io::Result<Vec<u8>> {
@@ -91,20 +107,12 @@ impl<'c> Text<'c> {
     }
 
     pub fn name_damage(&self, error: io::Error) -> io::Error {
-        name_damage(error, self.compression.name())
-    }
-
-    /// Returns the name of the file that the text has, in an archive if it is one.
-    pub fn name(&self) -> &Path {
-        if let Compression::Zip(file) = &self.compression { file.name.as_ref() } else { &self.path }
+        name_damage(error, self.layers.name())
     }
 
     /// Returns the decompressed text.
     pub fn reader(&self) -> Decompressed<'_> {
-        let decompressed = self.compression.decompress(&self.input);
-        let Some((start, size)) = self.member else { return decompressed };
-        let padding = size.next_multiple_of(TAR_BLOCK) - size;
-        Box::new(Member { skip: start, padding, text: decompressed.take(size) })
+        self.layers.reader(&self.input)
     }
 
     pub fn error(&self, fault: Fault) -> MarketError {
@@ -114,17 +122,17 @@ impl<'c> Text<'c> {
     /// Returns an upper bound on the number of entries that the text can contain.
     pub fn most_entries(&self) -> u64 {
         // The shortest entry is `1 1` and a line end.
-        self.input.size.saturating_mul(self.compression.growth()).saturating_add(1) / 4
+        self.input.size.saturating_mul(self.layers.growth()).saturating_add(1) / 4
     }
 
     /// Returns the text line by line. It is read in blocks of about `size` bytes.
     pub fn lines(&self, size: usize) -> Lines<'_> {
-        let source = if self.compression.is_plain() && self.member.is_none() {
+        let source = if self.layers.is_empty() {
             Source::Plain { at: 0 }
         } else {
             Source::Compressed {
                 text: self.reader(),
-                compression: self.compression.name(),
+                compression: self.layers.name(),
                 carry: Vec::new(),
             }
         };
@@ -245,32 +253,6 @@ fn decompress(text: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Res
     }
 }
 
-struct Member<'a> {
-    /// The number of bytes before the file that have not been skipped yet.
-    skip: u64,
-    /// The number of bytes between the end of the file and the next header.
-    padding: u64,
-    text: io::Take<Decompressed<'a>>,
-}
-
-impl Read for Member<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let archive = self.text.get_mut();
-        io::copy(&mut archive.take(std::mem::take(&mut self.skip)), &mut io::sink())?;
-        let read = self.text.read(buffer)?;
-        if read == 0 && !buffer.is_empty() {
-            if self.text.limit() > 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            let archive = self.text.get_mut();
-            io::copy(&mut archive.take(std::mem::take(&mut self.padding)), &mut io::sink())?;
-            // This reads to the end of the archive, so that the gzip checksum after it is verified.
-            archive::expect_no_other(archive)?;
-        }
-        Ok(read)
-    }
-}
-
 pub struct Lines<'a> {
     blocks: Blocks<'a>,
     block: Vec<u8>,
@@ -331,12 +313,10 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// Returns a text after the first word of a Matrix Market banner, if it begins with that word. Blanks before it are
-/// accepted, as MUMPS writes them, and a single percent sign, as the Network Repository does.
+/// Returns a text after the first word of a Matrix Market banner, if it begins with that word. Blanks and empty lines
+/// before it are accepted, as MUMPS writes them, and a single percent sign, as the Network Repository does.
 pub fn after_banner(text: &[u8]) -> Option<&[u8]> {
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let (_, text) = text.split_at(blanks);
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).trim_ascii_start();
     let text = text.strip_prefix(b"%%").or_else(|| text.strip_prefix(b"%"))?;
     let (first, rest) = text.split_at_checked(BANNER.len())?;
     let ends = rest.first().is_none_or(u8::is_ascii_whitespace);

@@ -13,6 +13,8 @@ use super::{Stored, Triplets};
 
 /// The size of the blocks in which the text is read, in bytes.
 const BLOCK: usize = 1 << 16;
+/// The longest format, which limits how deep its parentheses are. The files have 20 characters for it.
+const LONGEST_FORMAT: usize = 80;
 
 struct Header {
     rows: usize,
@@ -158,10 +160,18 @@ impl Format {
 
     /// Returns the formats of a line, which are in parentheses.
     fn all(line: &[u8]) -> impl Iterator<Item = Result<Self, Defect>> {
-        let texts = line.split(|&byte| byte == b'(').skip(1);
+        let mut depth = 0;
+        let is_between = move |byte: &u8| {
+            depth += usize::from(*byte == b'(');
+            let was_inside = depth > 0;
+            depth -= usize::from(*byte == b')' && was_inside);
+            !was_inside || depth == 0
+        };
+        // The last parenthesis of a format is between it and the next one.
+        let texts = line.split(is_between).filter_map(|text| text.strip_prefix(b"("));
         texts.map(|text| {
-            let text = text.split(|&byte| byte == b')').next().unwrap_or_default();
-            Self::parse(text).ok_or_else(|| {
+            let parsed = Some(text).filter(|text| text.len() <= LONGEST_FORMAT);
+            parsed.and_then(|text| Self::parse(&upper(text)?)).ok_or_else(|| {
                 let example = "such as (10I8) or (4E20.12)";
                 format!("({}) is not a Fortran format {example}", quote(text).replace('`', ""))
                     .into()
@@ -169,15 +179,24 @@ impl Format {
         })
     }
 
-    /// Parses a format without its parentheses. A scale factor before it (`1P,`) does not change what is read.
-    fn parse(text: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(text).ok()?.to_ascii_uppercase().replace(' ', "");
-        let text = text.split_once('P').map_or(&*text, |(_, rest)| rest.trim_start_matches(','));
-        let (count, width) = text.split_once(|letter: char| "IEDFG".contains(letter))?;
-        let width = width.split(['.', 'E']).next()?;
-        let per_line = if count.is_empty() { 1 } else { count.parse().ok()? };
-        let format = Self { per_line, width: width.parse().ok()? };
-        (format.per_line > 0 && format.width > 0).then_some(format)
+    /// Parses a format without its parentheses. It may be another one in parentheses, repeated: `3(1PE12.4)`. A scale
+    /// factor before it (`1P,`) does not change what is read.
+    fn parse(text: &str) -> Option<Self> {
+        let scaled = text.split_once('P').filter(|(scale, _)| !scale.contains('('));
+        let text = scaled.map_or(text, |(_, rest)| rest.trim_start_matches(','));
+        let nested = text.strip_suffix(')').and_then(|text| text.split_once('('));
+        let (count, inner) = match nested {
+            Some((count, inner)) => (count, Self::parse(inner)?),
+            None if text.contains(',') => return None,
+            None => {
+                let (count, width) = text.split_once(|letter: char| "IEDFG".contains(letter))?;
+                let width = width.split(['.', 'E']).next()?.parse().ok()?;
+                (count, Self { per_line: 1, width })
+            }
+        };
+        let count: usize = if count.is_empty() { 1 } else { count.parse().ok()? };
+        let per_line = count.checked_mul(inner.per_line)?;
+        (per_line > 0 && inner.width > 0).then_some(Self { per_line, ..inner })
     }
 
     /// Calls `take` for each of `count` numbers, which are in the following lines.
@@ -205,9 +224,15 @@ impl Format {
         if found.len() == count {
             return found;
         }
-        let place = |at: usize| line.len().min(at * self.width);
+        let place = |at: usize| line.len().min(at.saturating_mul(self.width));
+        // The numbers that the line does not have are empty, of which the first one is an error.
+        let count = count.min(line.len() + 1);
         (0..count).map(|at| line[place(at)..place(at + 1)].trim_ascii()).collect()
     }
+}
+
+fn upper(text: &[u8]) -> Option<String> {
+    Some(std::str::from_utf8(text).ok()?.to_ascii_uppercase().replace(' ', ""))
 }
 
 /// Returns the next line without its end.

@@ -2,8 +2,9 @@
 //! are counted from 1. The three digits of the format say whether sizes of vertices, weights of vertices (`WEIGHTS` of
 //! them) and weights of edges are there. Each edge is in the lines of both its vertices. Comments begin with `%`.
 
+use super::super::chunk::{Entries, zeros};
 use super::super::entry::{Entry, number};
-use super::super::error::Fault;
+use super::super::error::{Defect, Fault};
 use super::super::header::{Field, Symmetry, check_count};
 use super::super::text::Text;
 use super::words::{Words, whole};
@@ -11,6 +12,7 @@ use super::{Stored, Triplets};
 use crate::csr::MAX_INDEX;
 
 const COMMENT: &[u8] = b"%";
+const GRAPHCHK: &str = "`graphchk` of METIS shows all such edges";
 /// More weights of a vertex are an error.
 const MOST_WEIGHTS: u64 = 1 << 10;
 
@@ -32,6 +34,10 @@ pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
             return Err(words.fault(format!("the file ends after {vertex} of {all} vertices")));
         }
         header.neighbours(vertex as u32, &mut words, &mut entries)?;
+    }
+    if words.next_line(COMMENT)? {
+        let all = header.vertices;
+        return Err(words.fault(format!("the file has more lines than its {all} vertices")));
     }
     let (found, wanted) = (entries.len() as u64, 2 * header.edges);
     if found != wanted {
@@ -100,6 +106,9 @@ impl Header {
             let neighbour = whole(word, "neighbour", self.vertices.min(MAX_INDEX) as u64);
             let neighbour = neighbour.and_then(|neighbour| match neighbour {
                 0 => Err("neighbour 0: vertices are counted from 1".into()),
+                own if own == u64::from(vertex) + 1 => {
+                    Err(format!("vertex {own} is its own neighbour; {GRAPHCHK}").into())
+                }
                 _ => Ok(neighbour as u32 - 1),
             });
             let col = neighbour.map_err(|defect| words.fault(defect))?;
@@ -116,6 +125,50 @@ impl Header {
         }
         Ok(())
     }
+}
+
+/// Checks that each edge is in the lines of both its vertices once, with the same weight.
+pub fn check(built: &Entries) -> Result<(), Fault> {
+    let csr = &built.csr;
+    if built.duplicates > 0 {
+        let message = format!("a vertex has the same neighbour more than once; {GRAPHCHK}");
+        return Err(Defect::from(message).into());
+    }
+    // The next entry of each row. The rows are visited in ascending order, and so are the entries of a column.
+    let mut next: Vec<u32> = zeros(csr.rows)?;
+    next.copy_from_slice(&csr.row_offsets[..csr.rows]);
+    for row in 0..csr.rows {
+        for place in csr.row(row) {
+            let col = csr.column_indices[place] as usize;
+            let opposite = next[col] as usize;
+            let other = csr.row(col).contains(&opposite).then(|| csr.column_indices[opposite]);
+            match other.map(|other| other as usize) {
+                Some(other) if other == row => {}
+                Some(other) if other < row => return Err(one_sided(col, other)),
+                _ => return Err(one_sided(row, col)),
+            }
+            let weights = [csr.values[place], csr.values[opposite]];
+            if weights[0] != weights[1] {
+                return Err(two_weights(row, col, weights));
+            }
+            next[col] += 1;
+        }
+    }
+    Ok(())
+}
+
+fn one_sided(vertex: usize, neighbour: usize) -> Fault {
+    let (vertex, neighbour) = (vertex + 1, neighbour + 1);
+    let what =
+        format!("vertex {vertex} has the neighbour {neighbour}, which does not have {vertex}");
+    Defect::from(format!("{what}; {GRAPHCHK}")).into()
+}
+
+fn two_weights(vertex: usize, neighbour: usize, [weight, other]: [f64; 2]) -> Fault {
+    let (vertex, neighbour) = (vertex + 1, neighbour + 1);
+    let what =
+        format!("the edge {vertex}-{neighbour} has the weight {weight} in the line of {vertex}");
+    Defect::from(format!("{what} and {other} in that of {neighbour}; {GRAPHCHK}")).into()
 }
 
 /// Goes to the next line that is no comment. A blank line is a vertex without neighbours.

@@ -1,11 +1,13 @@
 //! The formats beside Matrix Market. Each has a reader in a file of its own, which returns the entries as [`Stored`];
 //! here they become a matrix.
 
+mod dimacs;
 mod edges;
 mod harwell_boeing;
 mod metis;
 mod npy;
 mod npz;
+mod octave;
 mod smtx;
 mod triplets;
 mod words;
@@ -13,7 +15,8 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use edges::Edges;
+pub use edges::{Edges, Names, konect};
+pub use octave::is_octave;
 
 use super::contents::Contents;
 use super::error::Fault;
@@ -41,13 +44,20 @@ pub fn read(contents: Contents, text: &Text, options: &Options) -> Result<Market
         Contents::Metis => metis::read(text)?,
         Contents::Smtx => smtx::read(text)?,
         Contents::HarwellBoeing => harwell_boeing::read(text)?,
+        Contents::Octave => octave::read(text)?,
+        Contents::Dimacs => dimacs::read(text)?,
         Contents::Npz => npz::read(text)?,
         Contents::Market => unreachable!("the caller reads Matrix Market files"),
     };
     let Stored { rows, cols, field, symmetry, entries, bytes, remarks } = stored;
     let count = entries.len() as u64;
     let mirror = symmetry.mirror_sign().filter(|_| options.expand);
-    let built = entries.into_csr(rows, cols, mirror)?;
+    let mut built = entries.into_csr(rows, cols, mirror)?;
+    match contents {
+        Contents::Metis => metis::check(&built)?,
+        Contents::Dimacs if field == Field::Pattern => dimacs::count_once(&mut built),
+        _ => {}
+    }
     Ok(Market {
         csr: built.csr,
         field,

@@ -5,7 +5,7 @@ use super::super::tests::{file, message, triplets};
 use super::super::{Edges, Market, Options, read};
 
 /// Returns what is read from a file with this name and contents, or the message without the folder.
-fn read_file(name: &str, contents: &[u8], edges: &str) -> Result<Market, String> {
+pub fn read_file(name: &str, contents: &[u8], edges: &str) -> Result<Market, String> {
     let (_folder, path) = file(name, contents);
     let edges: Option<Edges> = (!edges.is_empty()).then(|| edges.parse().unwrap());
     let market = read(&path, &Options::new(true, edges));
@@ -66,6 +66,43 @@ fn what_a_file_is_instead_of_a_matrix_is_named() {
         ),
         ("a.mtx", b"1 2\n", "not `1 2`; an edge list needs a name that ends in .el"),
         ("a.zip", b"PK\x03\x04", "invalid Zip archive"),
+        ("a.dat", b"\0\x12\x7bP\0\0\0\x02", "this is a binary file of PETSc: `scipy.io.mmwrite("),
+        (
+            "a.net",
+            b"% c\n*Vertices 3\n1 \"a\"\n",
+            "this is a file of Pajek: `scipy.io.mmwrite('a.mtx'",
+        ),
+        ("a.adj", b"AdjacencyGraph\n3\n4\n", "this is a graph of Ligra: in Python, `a = numpy."),
+        ("a.adj", b"WeightedAdjacencyGraph\n3\n", "this is a graph of Ligra"),
+        ("a.gml", b"Creator \"x\"\ngraph [\n", "this is a GML file"),
+        ("a.txt", b"graph\n[\n", "this is a GML file"),
+        ("a.dot", b"// c\n\ndigraph G {\n", "this is a graph of Graphviz"),
+        ("a.gv", b"graph G {\n", "this is a graph of Graphviz"),
+        ("a.xml", b"<?xml version=\"1.0\"?>\n<graphml xmlns=\"h", "this is a GraphML file: `scipy"),
+        ("a.xml", b"<?xml version=\"1.0\"?>\n<html>", "this is a web page, not a matrix"),
+        ("a.mps", b"* c\nNAME          TEST\nROWS\n N  COST\n", "this is an MPS file: `highspy`"),
+        (
+            "a.txt",
+            b"+1 1:0.5 3:2\n-1 2:1\n",
+            "this is a file of LIBSVM: `scipy.io.mmwrite('a.mtx', sk",
+        ),
+        ("a.txt", b"0.25 17:3\n", "this is a file of LIBSVM"),
+        ("a.txt", b"   (1,1)        1\n   (2,1)   4\n", "this is a sparse matrix as it is shown"),
+        ("a.txt", b"A =\n\n   (12,1)        1\n", "this is a sparse matrix as it is shown"),
+        ("a.txt", b"  (0, 1)\t2.0\n", "this is a sparse matrix as it is shown: write the matrix"),
+        ("a.mtx", b"{\"nodes\": []}", "this is a JSON file"),
+        ("a.csv", b",0,1\n0,1,0\n", "this is a table whose first column has no name"),
+        ("a.gr", b"c\np max 3 2\n", "a DIMACS file of the problem `max`, not sp, edge or col"),
+        (
+            "a.txt",
+            b"# Created by Octave 8\n# name: K\n# type: matrix\n# rows: 1\n",
+            "3: this is a text of",
+        ),
+        (
+            "a.txt",
+            b"# name: K\n# type: sparse complex matrix\n",
+            "2: a text of Octave with complex",
+        ),
         ("a.mtx.7z", b"7z\xbc\xaf'\x1c", "this is a 7-Zip archive: decompress it"),
     ] {
         let error = error(name, contents);
@@ -114,9 +151,102 @@ fn defects_of_other_formats_are_named_with_their_line() {
             "a.smtx:3: the file ends where a column index must follow",
         ),
         ("a.smtx", "1, 1, 1\n0 1\n0\n7", "a.smtx:4: unexpected `7` after the end of the matrix"),
+        (
+            "a.graph",
+            "3 2\n2\n1 3\n2\n%\n\n1 2\n",
+            "a.graph:7: the file has more lines than its 3 vertices",
+        ),
+        (
+            "a.graph",
+            "3 2\n2 3\n1\n2\n",
+            "a.graph: vertex 1 has the neighbour 3, which does not have 1; `g",
+        ),
+        (
+            "a.graph",
+            "3 2\n2 3\n3\n2\n",
+            "a.graph: vertex 1 has the neighbour 2, which does not have 1; `g",
+        ),
+        (
+            "a.graph",
+            "4 3\n2\n1 3\n1 2\n3\n",
+            "a.graph: vertex 3 has the neighbour 1, which does not have",
+        ),
+        (
+            "a.graph",
+            "3 2\n2\n1\n1 2\n",
+            "a.graph: vertex 3 has the neighbour 1, which does not have 3",
+        ),
+        (
+            "a.graph",
+            "3 2\n2\n1 1\n2\n",
+            "a.graph: a vertex has the same neighbour more than once; `g",
+        ),
+        (
+            "a.graph",
+            "2 1\n1 2\n\n",
+            "a.graph:2: vertex 1 is its own neighbour; `graphchk` of METIS",
+        ),
+        (
+            "a.graph",
+            "3 2 1\n2 7\n1 6 3 8\n2 8\n",
+            "a.graph: the edge 1-2 has the weight 7 in the line of 1 and 6 in that of 2; `graphchk`",
+        ),
+        ("a.gr", "p sp 2 1\na 1 3 5\n", "a.gr:2: the second node `3` is larger than 2"),
+        ("a.gr", "p sp 2 1\na 1 2\n", "a.gr:2: the weight is missing at the end of the line"),
+        ("a.gr", "c\np sp 2 2\na 1 2 5\n", "a.gr:3: there are 1 edges, not the 2 of the line p"),
+        (
+            "a.gr",
+            "p sp 2 1\ne 1 2\n",
+            "a.gr:2: the line must begin with c, with p once, and then a or e",
+        ),
+        ("a.col", "p edge 2 1\ne 1 2 3\n", "a.col:2: unexpected `3` at the end of the line"),
+        ("a.txt", &octave("3 1 1", "1 2 7\n"), "a.txt:6: the column `2` is larger than 1"),
+        ("a.txt", &octave("3 6 2", "1 2 7\n"), "a.txt:6: there are 1 entries, not 2 (`# nnz`)"),
+        ("a.txt", &octave("3 6 x", "1 2 7\n"), "a.txt:5: the number of nnz must be a whole number"),
+        (
+            "a.txt",
+            "# name: K\n# type: sparse matrix\n# nnz: 1\n1 1 1\n",
+            "a.txt:4: this is a text of",
+        ),
+        (
+            "a.txt",
+            &octave("1 1 1", "1 1 1\n\n# name: L\n"),
+            "a.txt:8: the file has more than one var",
+        ),
     ] {
         let error = error(name, contents);
         assert!(error.starts_with(expected), "{contents:?}: {error}");
+    }
+}
+
+/// Returns a text of Octave with these numbers of rows, columns and entries.
+fn octave(sizes: &str, entries: &str) -> String {
+    let [rows, cols, nnz] = sizes.split(' ').collect::<Vec<_>>()[..] else { panic!("{sizes}") };
+    format!(
+        "# name: K\n# type: sparse matrix\n# rows: {rows}\n# columns: {cols}\n# nnz: {nnz}\n{entries}"
+    )
+}
+
+#[test]
+fn files_that_name_their_sizes_have_them() {
+    for (name, text, size, entries) in [
+        (
+            "a.txt",
+            "# Created by Octave 8.4.0, Mon Mar 02 10:00:00 2026 UTC <user@host>\n# name: K\n\
+             # type: sparse matrix\n# nnz: 2\n# rows: 3\n# columns: 6\n1 1 2.5\n3 4 1e-3\n\n\n",
+            (3, 6),
+            &[(0, 0, 2.5), (2, 3, 1e-3)][..],
+        ),
+        ("a.dat", &octave("2 4 1", "2 1 1\n"), (2, 4), &[(1, 0, 1.0)]),
+        ("a.gr", "c a road\np sp 4 2\na 1 2 3\na 1 3 9\n", (4, 4), &[(0, 1, 3.0), (0, 2, 9.0)]),
+        ("a.txt", "c\np edge 3 1\nn 1 5\ne 1 2\n", (3, 3), &[(0, 1, 1.0), (1, 0, 1.0)]),
+        ("a.col", "p col 3 2\ne 2 1\n", (3, 3), &[(0, 1, 1.0), (1, 0, 1.0)]),
+        ("a.col", "p col 3 2\ne 2 1\ne 1 2\n", (3, 3), &[(0, 1, 1.0), (1, 0, 1.0)]),
+    ] {
+        let market = read_file(name, text.as_bytes(), "").unwrap();
+        assert_eq!((market.csr.rows, market.csr.cols), size, "{text}");
+        assert_eq!(triplets(&market.csr), entries, "{text}");
+        assert!(market.remarks.is_empty(), "{text}");
     }
 }
 
@@ -128,12 +258,23 @@ fn a_harwell_boeing_file_is_recognized_and_checked() {
     let market = read_file("a.mtx", BOEING.as_bytes(), "").unwrap();
     let values = [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 3.0e-120), (2, 2, 4.0)];
     assert_eq!(triplets(&market.csr), values);
+    for format in ["(1P,4E9.2)", "(1P4E9.2)", "(2(1P2E9.2))", "(1P,4(E9.2))", "( 4 (1PE9.2E3))"] {
+        let market = read_file("a.rb", BOEING.replace("(4E9.2)", format).as_bytes(), "").unwrap();
+        assert_eq!(triplets(&market.csr), values, "{format}");
+    }
+    let lines = BOEING.replace("(4E9.2)", "(2(E9.2))").replace("3.0-120", "\n3.0-120");
+    assert_eq!(triplets(&read_file("a.rb", lines.as_bytes(), "").unwrap().csr), values);
     for (from, to, expected) in [
         ("RSA", "CSA", "3: type `CSA`: complex values are not supported"),
         ("RSA", "RSE", "3: type `RSE`: only assembled matrices (A) are supported"),
         ("3 3 4 0", "3 4 4 0", "3: a symmetric matrix must be square, not 3 x 4"),
         ("(8I2)", "(8X2)", "4: (8X2) is not a Fortran format such as (10I8) or (4E20.12)"),
         (" (4E9.2)", "", "4: a format is missing"),
+        (
+            "(4E9.2)",
+            "(2(E9.2,E9.2))",
+            "4: (2(E9.2,E9.2)) is not a Fortran format such as (10I8) or (4E20.12)",
+        ),
         (" 1 3 4 5", " 1 3 4 6", "5: a column offset `6` is larger than 5"),
         (" 1 3 4 5", " 1 3 4 4", "5: the last column offset is 4, not 5"),
         (" 1 3 4 5", " 2 3 4 5", "5: column offset 2 follows 1: the offsets must ascend from 1"),
@@ -143,36 +284,8 @@ fn a_harwell_boeing_file_is_recognized_and_checked() {
         let error = error("a.rb", BOEING.replace(from, to));
         assert_eq!(error, format!("a.rb:{expected}"), "{to}");
     }
-}
-
-#[test]
-fn lists_of_edges_mean_what_is_declared() {
-    let guessed = |words: &str| {
-        format!(
-            "the edge list was read as {words}, because the file does not say it; --edges declares it"
-        )
-    };
-    for (text, edges, size, count, remark) in [
-        ("0 1\n1 2\n", "", (3, 3), 2, guessed("directed,base=0")),
-        ("1 2\n2 3\n", "", (3, 3), 2, guessed("directed,base=1")),
-        ("1 2\n2 3\n", "base=0", (4, 4), 2, guessed("directed")),
-        ("1 2\n2 2\n", "undirected,base=1", (2, 2), 3, String::new()),
-        ("1 2\n1 3\n", "bipartite,base=1", (1, 3), 2, String::new()),
-        ("# Undirected graph: a\n1,2,5\n", "", (2, 2), 2, guessed("base=1")),
-        ("% asym unweighted\n% 1 4 4\n1 2\n", "", (4, 4), 1, String::new()),
-        ("% asym unweighted\n1 2\n", "undirected", (2, 2), 2, String::new()),
-        ("# empty\n", "directed", (0, 0), 0, String::new()),
-    ] {
-        let market = read_file("a.edges", text.as_bytes(), edges).unwrap();
-        let csr = &market.csr;
-        assert_eq!(((csr.rows, csr.cols), csr.nnz()), (size, count), "{text} {edges}");
-        assert_eq!(market.remarks.concat(), remark, "{text} {edges}");
-    }
-    assert!(read_file("a.dat", b"1 2\n", "base=1").is_ok(), "declared, whatever the name");
-    for (words, expected) in [
-        ("directed,undirected", "'undirected' contradicts a word before it"),
-        ("base=2", "'base=2' is not one of directed, undirected, bipartite, base=0, base=1"),
-    ] {
-        assert_eq!(words.parse::<Edges>(), Err(expected.to_owned()));
-    }
+    // A short line with very many numbers takes no memory.
+    let many = "t\n 3 1 1 1\nPUA 10 300000000 0 0\n(300000001I1) (8I10)\n 1\n";
+    let expected = "a.rb:5: a column offset must be a whole number of at least 0, not ``";
+    assert_eq!(error("a.rb", many), expected);
 }

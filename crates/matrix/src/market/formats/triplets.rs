@@ -54,7 +54,8 @@ impl<'c> Triplets<'c> {
         Ok(())
     }
 
-    fn bytes(&self) -> u64 {
+    /// Returns the memory of the entries in bytes.
+    pub fn bytes(&self) -> u64 {
         (size_of_val(&self.rows[..])
             + size_of_val(&self.columns[..])
             + size_of_val(&self.values[..])) as u64
@@ -65,9 +66,27 @@ impl<'c> Triplets<'c> {
         Entry { row: self.rows[at], col: self.columns[at], value }
     }
 
-    /// Counts rows and columns from 0 that were counted from `base`, of which none is less.
-    pub fn renumber(&mut self, base: u32) {
-        self.rows.iter_mut().chain(&mut self.columns).for_each(|index| *index -= base);
+    /// Replaces the numbers of all rows and columns.
+    pub fn renumber(&mut self, row: impl Fn(u32) -> u32, col: impl Fn(u32) -> u32) {
+        self.rows.iter_mut().for_each(|index| *index = row(*index));
+        self.columns.iter_mut().for_each(|index| *index = col(*index));
+    }
+
+    /// Replaces the first entry, which must exist.
+    pub fn set_first(&mut self, entry: Entry) {
+        (self.rows[0], self.columns[0]) = (entry.row, entry.col);
+        if self.has_values {
+            self.values[0] = entry.value;
+        }
+    }
+
+    /// Removes the first entry, which must exist.
+    pub fn remove_first(&mut self) {
+        self.rows.remove(0);
+        self.columns.remove(0);
+        if self.has_values {
+            self.values.remove(0);
+        }
     }
 
     /// Calls `take` for each entry, followed by its mirror image if it has one.

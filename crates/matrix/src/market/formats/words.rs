@@ -3,8 +3,10 @@
 use std::io::{BufRead, BufReader};
 
 use super::super::compression::Decompressed;
+use super::super::entry::number;
 use super::super::error::{Defect, Fault, quote};
-use super::super::text::Text;
+use super::super::header::Field;
+use super::super::text::{BYTE_ORDER_MARK, Text};
 
 /// The largest length of a word in bytes.
 const LONGEST: usize = 128;
@@ -15,14 +17,18 @@ pub struct Words<'a> {
     text: BufReader<Decompressed<'a>>,
     word: Vec<u8>,
     /// The number of the current line, from 1; 0 before the first one.
-    line: u64,
+    pub line: u64,
     pub bytes: u64,
+    /// The number of bytes before the first line, which only say that the text is UTF-8.
+    mark: usize,
 }
 
 impl<'a> Words<'a> {
     pub fn of(text: &'a Text) -> Self {
-        let text = BufReader::with_capacity(1 << 16, text.reader());
-        Self { text, word: Vec::new(), line: 0, bytes: 0 }
+        let reader = BufReader::with_capacity(1 << 16, text.reader());
+        let is_marked = text.head.starts_with(BYTE_ORDER_MARK);
+        let mark = if is_marked { BYTE_ORDER_MARK.len() } else { 0 };
+        Self { text: reader, word: Vec::new(), line: 0, bytes: 0, mark }
     }
 
     pub fn fault(&self, defect: impl Into<Defect>) -> Fault {
@@ -76,6 +82,10 @@ impl<'a> Words<'a> {
             self.rest_of_line(0)?;
             let end = self.peek()?.map_or(0, |_| 1);
             self.consume(end);
+        }
+        for _ in 0..std::mem::take(&mut self.mark) {
+            let byte = self.peek()?.map_or(0, |_| 1);
+            self.consume(byte);
         }
         let is_there = self.peek()?.is_some();
         self.line += u64::from(is_there);
@@ -147,6 +157,31 @@ impl<'a> Words<'a> {
             None => Err(format!("{what} is missing at the end of the line").into()),
         };
         number.map_err(|defect| self.fault(defect))
+    }
+
+    /// Returns the next word of this line as an index that is counted from 1, less 1.
+    pub fn index_in_line(&mut self, what: &str, most: usize) -> Result<u32, Fault> {
+        match self.number_in_line(what, most as u64)? {
+            0 => Err(self.fault(format!("{what} 0: indices start at 1"))),
+            index => Ok(index as u32 - 1),
+        }
+    }
+
+    /// Returns the next word of this line as a value.
+    pub fn value_in_line(&mut self, what: &str) -> Result<f64, Fault> {
+        let value = match self.next()? {
+            Some(word) => number(word, Field::Real),
+            None => Err(format!("{what} is missing at the end of the line").into()),
+        };
+        value.map_err(|defect| self.fault(defect))
+    }
+
+    /// Checks that the rest of the line is blank.
+    pub fn expect_line_end(&mut self) -> Result<(), Fault> {
+        match self.next()?.map(quote) {
+            Some(word) => Err(self.fault(format!("unexpected {word} at the end of the line"))),
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+use std::io::Write;
+
 use tar::EntryType;
 
 use super::{CHUNKS, TEXT, gzip, read_file, triplets};
@@ -8,16 +10,19 @@ fn tar(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// Returns an archive with members of these types, with their paths and contents.
-fn tar_of(members: &[(EntryType, &str, &str)]) -> Vec<u8> {
+fn tar_of(members: &[(EntryType, &str, impl AsRef<[u8]>)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
-    for (kind, path, text) in members {
+    for (kind, path, contents) in members {
+        let contents = contents.as_ref();
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(*kind);
-        header.set_size(text.len() as u64);
-        builder.append_data(&mut header, path, text.as_bytes()).unwrap();
+        header.set_size(contents.len() as u64);
+        builder.append_data(&mut header, path, contents).unwrap();
     }
     builder.into_inner().unwrap()
 }
+
+const ABSENT: &str = "m.tar.gz: the archive contains no NAME/NAME.mtx, nor another matrix";
 
 /// Reads an archive in every chunk size. All results must be equal.
 fn read(archive: &[u8]) -> Result<Vec<(usize, usize, f64)>, String> {
@@ -41,8 +46,8 @@ fn the_matrix_is_found_among_other_files() {
 #[test]
 fn damaged_archives_and_those_without_a_matrix_are_refused() {
     let error = |archive: &[u8]| read(archive).unwrap_err();
-    let without = gzip(&tar(&[("m/m_b.mtx", TEXT)]));
-    assert_eq!(error(&without), "m.tar.gz: the archive contains no NAME/NAME.mtx");
+    let without = gzip(&tar(&[("m/m_b", TEXT), ("m/x", TEXT), ("._m.mtx", TEXT)]));
+    assert_eq!(error(&without), ABSENT);
     let compressed = gzip(&tar(&[("m/m.mtx", TEXT)]));
     for length in 2..compressed.len() {
         let error = error(&compressed[..length]);
@@ -64,7 +69,77 @@ fn damaged_archives_and_those_without_a_matrix_are_refused() {
 #[test]
 fn a_link_is_not_a_matrix() {
     let archive = gzip(&tar_of(&[(EntryType::Symlink, "m/m.mtx", TEXT)]));
-    assert_eq!(read(&archive), Err("m.tar.gz: the archive contains no NAME/NAME.mtx".into()));
+    assert_eq!(read(&archive), Err(ABSENT.into()));
+}
+
+/// The collection has Rutherford-Boeing files too, KONECT has edge lists, and users pack matrices under any name.
+#[test]
+fn another_matrix_is_read_if_it_is_the_only_one() {
+    let boeing = "t\n 3 1 1 1\nRUA 2 3 2 0\n(4I2) (8I2) (4E9.2)\n 1 1 2 3\n 1 2\n 1.5 -2\n";
+    let konect = "% bip weighted\n% 2 2 3\n1 2 1.5\n2 3 -2\n";
+    for files in [
+        &[("tiny.mtx", TEXT)][..],
+        &[("README.mtx.txt", "x"), ("._tiny.mtx", "x"), ("a/b/tiny.mtx", TEXT)],
+        &[("m/m_b.mtx", "1"), ("m/m.rb", boeing), ("m/n.mtx", "1")],
+        &[("k/README.k", "x"), ("./k/out.k-l", konect), ("k/meta.k", "x")],
+        &[("k/a.edges", konect), ("k/b.txt", "x")],
+        &[("x", TEXT)],
+    ] {
+        assert_eq!(read(&gzip(&tar(files))), Ok(vec![(0, 1, 1.5), (1, 2, -2.0)]), "{files:?}");
+    }
+    for (files, names) in [
+        ([("a.mtx", TEXT), ("b/c.mtx", TEXT)], "a.mtx and b/c.mtx"),
+        ([("m/m.rb", boeing), ("n/out.n", konect)], "m/m.rb and n/out.n"),
+    ] {
+        let error = format!("m.tar.gz: the archive contains several matrices, {names}; unpack it");
+        assert_eq!(read(&gzip(&tar(&files))), Err(error));
+    }
+    let cut = &tar(&[("m.mtx", TEXT)])[..512 + TEXT.len() - 3];
+    assert!(read(&gzip(cut)).unwrap_err().starts_with("m.tar.gz: the gzip data "));
+}
+
+fn zip(name: &str, contents: &[u8]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let stored =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    archive.start_file(name, stored).unwrap();
+    archive.write_all(contents).unwrap();
+    archive.finish().unwrap().into_inner()
+}
+
+#[test]
+fn a_file_may_be_packed_twice() {
+    let packed = tar(&[("m/m.mtx", TEXT)]);
+    let nested = tar_of(&[(EntryType::Regular, "b.tar.gz", gzip(&packed))]);
+    let twice = gzip(&gzip(TEXT.as_bytes()));
+    let compressed = tar_of(&[(EntryType::Regular, "a.mtx.gz", gzip(TEXT.as_bytes()))]);
+    for (name, contents) in [
+        ("a.mtx.gz", twice.clone()),
+        ("a.mtx.zst", zstd::encode_all(&gzip(TEXT.as_bytes())[..], 1).unwrap()),
+        ("a.zip", zip("a.mtx.gz", &gzip(TEXT.as_bytes()))),
+        ("a.zip", zip("a.tar", &packed)),
+        ("a.zip", zip("a.tar.gz", &gzip(&packed))),
+        ("a.tar.gz", gzip(&gzip(&packed))),
+        ("a.tar.gz", gzip(&compressed)),
+        ("a.tar", compressed),
+    ] {
+        let market = read_file(name, &contents, true, 7).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(triplets(&market.csr), [(0, 1, 1.5), (1, 2, -2.0)], "{name}");
+    }
+    for (name, contents, expected) in [
+        ("a.gz", gzip(&twice), "a.gz: it is packed more than twice: unpack it"),
+        ("a.zip", zip("a.gz", &twice), "a.zip: it is packed more than twice: unpack it"),
+        (
+            "a.gz",
+            gzip(&zip("a.mtx", b"")),
+            "a.gz: it is a zip archive that is packed again: unpack",
+        ),
+        ("a.tar", nested, "a.tar: it is an archive in an archive: unpack it once"),
+        ("a.mtx.gz", twice[..twice.len() - 9].to_vec(), "a.mtx.gz: the gzip data end too early"),
+    ] {
+        let error = read_file(name, &contents, true, 7).unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
+    }
 }
 
 /// It would be ambiguous which matrix to read. `fetch` refuses such an archive too.
@@ -83,7 +158,7 @@ fn the_length_of_names_has_a_limit() {
     let name = "9".repeat(4 << 20);
     for kind in [EntryType::GNULongName, EntryType::XHeader] {
         let matrix = (EntryType::Regular, "m/m.mtx", TEXT);
-        let long = gzip(&tar_of(&[(kind, "name", &name), matrix]));
+        let long = gzip(&tar_of(&[(kind, "name", &name[..]), matrix]));
         let refused = "m.tar.gz: more than 1048576 bytes of headers between two entries";
         assert_eq!(read(&long), Err(refused.into()), "{kind:?}");
     }

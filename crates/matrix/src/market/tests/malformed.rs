@@ -5,8 +5,9 @@ const NO_BANNERS: &[&str] = &[
     " => the file is empty",
     "hello\n1 1 1\n1 1 1\n => \
      1: the first line must be like `%%MatrixMarket matrix coordinate real general`, not `hello`",
-    "\n%%MatrixMarket matrix coordinate real general\n => \
-     1: the first line must be like `%%MatrixMarket matrix coordinate real general`, not ``",
+    "\n \r\n => the file is empty",
+    "\n\n%%MatrixMarket vector array real general\n => 3: object `vector` is not supported, only matrix",
+    "\n%%MatrixMarket matrix array real general\n1 1\n\nx\n => 5: value `x` is not a number",
     "%%MatrixMarkt matrix => \
      1: the first line must be like `%%MatrixMarket matrix coordinate real general`, not `%%MatrixMarkt matrix`",
     "%%MatrixMarket\n => 1: the banner lacks the object (matrix)",

@@ -19,6 +19,8 @@ const CASES: &[&str] = &[
      0 99999998 1, 0 123456788 1, 1 2147483646 1",
     "coordinate real general\n2 3 4\n2 3 1\n1 3 2\n1 1 3\n2 1 4\n => 0 0 3, 0 2 2, 1 0 4, 1 2 1",
     " \t%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7\n => 0 0 7",
+    " \r\n\n%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7\n => 0 0 7",
+    "\u{feff}\n%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7\n => 0 0 7",
     "%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7\n => 0 0 7",
     "coordinate real general\n1 2 2\n1 1 1.25-120\n1 2 -.5+101\n\u{1a}\0\0 => 0 0 1.25e-120, 0 1 -5e100",
     "coordinate real general\n2 3 0\n => ",
