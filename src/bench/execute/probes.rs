@@ -156,8 +156,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Checks that a sample of one product takes about as long as each product of the samples of several. If it takes
-    /// longer, the method may compute only the first one of those. Where a thread waits for a CPU in each of them, as on
-    /// a busy machine, nothing is known.
+    /// longer, the method may compute only the first one of those. Nothing is known where a thread waits for a CPU in
+    /// each of them, as on a busy machine.
     pub(super) fn check_batches(
         &mut self,
         ready: &mut Entry<'a, T, S>,
