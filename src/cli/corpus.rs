@@ -1,6 +1,7 @@
 //! `spmv-bench corpus`: measures every matrix below a folder, or several named ones.
 
-use std::collections::BTreeMap;
+mod tally;
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -23,13 +24,10 @@ use spmv_results::files::output::Output;
 use spmv_results::files::rows::{RowFile, is_not_regular_file};
 use spmv_results::files::write::{Format, Reporter};
 use spmv_results::matrix::MatrixReport;
-use spmv_results::report::advice::answer;
-use spmv_results::report::means::Kinds;
 use spmv_results::report::names::{count, listed};
-use spmv_results::report::standings::{Standings, Time};
-use spmv_results::row::{Row, Setting, Status};
+use spmv_results::row::{Row, Status};
 use spmv_results::run::{Corpus, RunRecord, Shard};
-use spmv_results::table::terminal::wrapped;
+use tally::{NAMED, Tally};
 
 #[derive(Debug, Args)]
 #[command(mut_args = shared, after_help = MORE)]
@@ -84,7 +82,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     campaign.recording.write()?;
     let works: Vec<_> = shard.matrices.iter().map(|matrix| work(matrix, &begun)).collect();
     let threads = campaign.recording.record.cells.iter().filter_map(|cell| cell.threads).max();
-    let tally = Tally { threads, planned: measure.products, ..Tally::default() };
+    let tally = Tally::new(threads, measure.products);
     let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
     let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
     let Results { file, reporters, tally, .. } = results;
@@ -229,103 +227,4 @@ fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     ensure!(args.resume, "{} {choices}", path.display());
     let record = measure.record_path().expect("every output file has a run record");
     Ok((Some(file), Begun::read(path, &record)?))
-}
-
-/// The number of matrices that could not be measured that the summary names.
-const NAMED: usize = 10;
-
-#[derive(Default)]
-struct Tally {
-    matrices: usize,
-    trivial: usize,
-    /// The matrices that could not be measured, each with the reason.
-    unreadable: Vec<String>,
-    /// The methods whose results are wrong or that failed, each with its matrix and the reason.
-    faults: Vec<String>,
-    rows: BTreeMap<Status, usize>,
-    threads: Option<usize>,
-    planned: Option<u32>,
-    times: BTreeMap<Setting, Vec<Time>>,
-    /// Whether a result is wrong or something failed.
-    bad: bool,
-    /// Whether something failed, which is tried again when the run is continued.
-    failed: bool,
-}
-
-impl Tally {
-    fn take<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) {
-        self.matrices += 1;
-        for row in rows {
-            *self.rows.entry(row.status.expect("every row has one")).or_default() += 1;
-            self.bad |= row.is_bad();
-            self.failed |= row.status == Some(Status::Failed);
-            if let Some(method) = row.method_name.as_deref().filter(|_| row.is_bad()) {
-                let status = row.status.map_or("", Status::name);
-                let reason = row.reason.text().unwrap_or("no reason given");
-                self.faults.push(format!("{status}: {method} on {}: {reason}", row.file));
-            }
-            if row.method_name.is_none() {
-                self.trivial += usize::from(row.is_trivial());
-                let reason = row.reason.text().unwrap_or("no reason given");
-                let why = || match reason.starts_with(&row.file) {
-                    true => reason.to_owned(),
-                    false => format!("{}: {reason}", row.file),
-                };
-                self.unreadable.extend((!row.is_trivial()).then(why));
-            }
-            let asked = self.planned.map(|products| row.clone().with_setup(products));
-            let time = Time::of(asked.as_ref().unwrap_or(row), self.matrices);
-            let setting = Setting::of(row, is_sequential(row), self.threads);
-            self.times.entry(setting).or_default().extend(time);
-        }
-    }
-
-    fn write(&self, err: &mut dyn Write, width: Option<u16>, interrupted: bool) -> io::Result<()> {
-        let of = |status| self.rows.get(&status).copied().unwrap_or(0);
-        let Self { matrices, trivial, .. } = self;
-        let unreadable = self.unreadable.len();
-        let stopped = if interrupted { "interrupted after " } else { "" };
-        writeln!(
-            err,
-            "{stopped}{} ({unreadable} not measured; {trivial} trivial ones \
-             skipped); rows: {} ok, {} skipped, {} wrong, {} failed, {} timeout",
-            count(*matrices, "matrix"),
-            of(Status::Ok),
-            of(Status::Skipped),
-            of(Status::Wrong),
-            of(Status::Failed),
-            of(Status::Timeout)
-        )?;
-        for fault in self.faults.iter().take(NAMED) {
-            writeln!(err, "{fault}")?;
-        }
-        if self.faults.len() > NAMED {
-            writeln!(err, "and {} more: their rows have the reasons", self.faults.len() - NAMED)?;
-        }
-        for why in self.unreadable.iter().take(NAMED) {
-            writeln!(err, "not measured: {why}")?;
-        }
-        if unreadable > NAMED {
-            writeln!(err, "and {} more: their rows have no method", unreadable - NAMED)?;
-        }
-        for (setting, times) in self.times.iter().filter(|group| !group.1.is_empty()) {
-            let standings = Standings::over(times, None).together();
-            let planned =
-                self.planned.map(|products| format!(", {products} products with their setup"));
-            writeln!(err, "\n{setting}{}", planned.unwrap_or_default())?;
-            writeln!(err, "{}", standings.table().to_text(width))?;
-            let lines = standings.notes().into_iter().chain(answer(times, self.planned, None));
-            lines.into_iter().try_for_each(|line| writeln!(err, "{}", wrapped(&line, width)))?;
-        }
-        let times = self.times.values().flatten();
-        let kinds = Kinds::of(times.map(|time| time.values_repeat)).together();
-        kinds.note().iter().try_for_each(|note| writeln!(err, "{}", wrapped(note, width)))
-    }
-}
-
-/// Whether a row is of a method with a single thread. That of a plug-in, which may be closed already, is if it had one.
-fn is_sequential(row: &Row) -> bool {
-    let name = row.method_name.as_deref().unwrap_or_default();
-    let method = spmv_methods::named(name.split(':').next().unwrap_or_default());
-    method.map_or(row.threads == Some(1), |method| method.threads(2) == Some(1))
 }
