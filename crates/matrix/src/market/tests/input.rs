@@ -50,7 +50,8 @@ fn a_stream_that_is_not_a_matrix_is_not_read_to_its_end() {
     assert_eq!(message(&error, zero), "zero:1: the line has more than 65536 bytes");
     let random = Path::new("/dev/urandom");
     let error = open(random, ReadBounds::NONE).unwrap().read().unwrap_err();
-    assert!(message(&error, random).starts_with("urandom:1: the first line must be"), "{error}");
+    // Lines ahead of it that happen to be blank are skipped.
+    assert!(message(&error, random).contains(": the first line must be like "), "{error}");
 }
 
 #[test]
