@@ -15,8 +15,9 @@ use crate::files::rows::{dangling, is_not_regular_file};
 use spmv_matrix::cache::{PUBLIC, folder_of};
 use spmv_matrix::system::longest_name;
 
-/// The bytes of what is appended to the name of a temporary file: a process and random letters.
-const MOST_APPENDED: usize = ".4194304-XXXXXX".len();
+/// The bytes of what is appended to the name of a temporary file: a process, whose number has up to seven digits, and
+/// six random letters.
+const MOST_APPENDED: usize = ".4194304-".len() + 6;
 
 pub struct Output<'a> {
     to: To<'a>,
