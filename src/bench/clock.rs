@@ -4,6 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use spmv_matrix::system::clock::is_of_kernel;
 use spmv_matrix::system::threads::{self, Thread};
 use spmv_matrix::system::waits::Waits;
 
@@ -19,6 +20,10 @@ pub trait Clock {
     /// threads that run.
     fn used(&self) -> Option<[Duration; 2]> {
         None
+    }
+    /// Returns whether it tells the time of the system: a library can replace the functions that read it.
+    fn is_true(&self) -> bool {
+        true
     }
     /// Returns the longest time that one of these threads has waited since the last call; `None` if none has.
     fn waited(&self) -> Option<Duration> {
@@ -58,6 +63,10 @@ impl Clock for SystemClock {
         let sum = |threads: &BTreeSet<Thread>| threads.iter().map(|thread| thread.used()).sum();
         let of_pool = self.pool.get().map_or(Duration::ZERO, sum);
         Some([threads::used().saturating_sub(of_pool), sum(&self.threads.borrow())])
+    }
+
+    fn is_true(&self) -> bool {
+        is_of_kernel()
     }
 
     fn watch_threads(&self) {

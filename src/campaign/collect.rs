@@ -80,6 +80,19 @@ impl<'r> Collector<'r> {
         self.cells.is_empty()
     }
 
+    /// Returns whether the cell of a row has none yet.
+    pub fn awaits(&self, row: &Row) -> bool {
+        let is_pending = self.pending.iter().any(|(other, _)| other.cell() == row.cell());
+        !is_pending && self.open().iter().any(|cell| row.has_key(cell))
+    }
+
+    /// Returns whether rows of all open cells of a group have arrived.
+    pub fn has_rows_of(&self, group: &Group) -> bool {
+        let has_row = |cell: &RowKey| self.pending.iter().any(|(row, _)| row.has_key(cell));
+        let mut open = self.open().into_iter().filter(|cell| group.has_cell(cell)).peekable();
+        open.peek().is_some() && open.all(|cell| has_row(&cell))
+    }
+
     /// Returns the task of measuring the open cells.
     pub fn task(&self, work: &Work, duelists: &[RowKey]) -> MatrixTask {
         let read = self.facts.shape.as_ref().map(Shape::sizes);

@@ -158,9 +158,16 @@ fn each_fault_of_a_method_is_one_row() {
         ("limits-time", "failed", "it has changed the limits of the process"),
         ("ignores-signals", "failed", "it has changed the handling of signals"),
         ("masks-files", "failed", "it has changed the file mode mask"),
+        ("renices", "failed", "it has changed the scheduling of a thread"),
+        ("schedules", "failed", "it has changed the scheduling of a thread"),
+        ("slackens", "failed", "it has changed the scheduling of a thread"),
+        ("kills-siblings", "ok", ""),
+        ("stops-siblings", "ok", ""),
+        ("stops", "ok", "a signal stopped its process while it was measured"),
         ("says-done", "failed", "the child process reported its end while"),
         ("forks-for-ever", "failed", "the child process started too many processes while"),
         ("forks", "failed", "it has changed the set of running processes, and not restored it"),
+        ("forks-twice", "failed", "it has changed the set of running processes"),
         ("forks-and-crashes", "failed", segv),
         ("interrupts-in-destroy", "failed", "the child process received a signal to end"),
     ];
@@ -190,7 +197,7 @@ fn each_fault_of_a_method_is_one_row() {
 #[test]
 fn processes_that_a_method_starts_end_with_the_run() {
     let (place, library) = faulty(&[30]);
-    for method in ["forks", "forks-and-crashes"] {
+    for method in ["forks", "forks-twice", "forks-and-crashes"] {
         let begun = std::time::Instant::now();
         outcome(&place, &library, method, "");
         assert!(begun.elapsed().as_secs() < 30, "{method}: the process ends after a minute");
@@ -200,6 +207,18 @@ fn processes_that_a_method_starts_end_with_the_run() {
         });
         assert!(left.next().is_none(), "{method}: a process is left");
     }
+}
+
+#[test]
+fn no_time_of_a_clock_that_was_replaced_becomes_a_result() {
+    let place = Dir::with_matrices(&[30]);
+    let library = compiled("campaign/slow_clock.c", &["-shared"]).expect("a compiler");
+    let words =
+        "--mtx matrices/m1.mtx --methods seq,merge --iterations 20 --no-bandwidth --format csv";
+    let ran = place.run_with(words, &[("LD_PRELOAD", library.to_str().unwrap())]).exits(1);
+    assert_eq!(ran.column("status"), ["failed"; 2], "{ran:?}");
+    let reason = "the clock of the process is not that of the system: a library has replaced it";
+    assert_eq!(ran.column("reason"), [reason; 2]);
 }
 
 /// It computes only the first product of each sample, which takes a hundred times as long as the others.

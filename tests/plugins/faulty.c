@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -95,6 +96,37 @@ static void fork_one(void) {
     }
 }
 
+/* Sends a signal to the other processes that have the same parent. */
+static void signal_siblings(int number) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", getppid(), getppid());
+    FILE *list = fopen(path, "r");
+    for (int process; list && fscanf(list, "%d", &process) == 1;)
+        if (process != getpid()) kill(process, number);
+    if (list) fclose(list);
+}
+
+/* Stops the process for a moment. */
+static void stop(void) {
+    if (fork() == 0) {
+        usleep(20000);
+        kill(getppid(), SIGCONT);
+        _exit(0);
+    }
+    raise(SIGSTOP);
+}
+
+/* Sends the message by which the process says that all is measured: its length, the time, and the event in CBOR. */
+static void say_done(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct {
+        uint64_t length, time;
+        char event[10];
+    } message = {10, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, "\241cEnd\241bOk\366"};
+    for (int file = 0; file < 30; file++) send(file, &message, 26, MSG_NOSIGNAL);
+}
+
 /* Changes the process, which the methods share. */
 static void spoil_process(const state *s) {
     if (is(s, "changes-folder")) (void)!chdir("/");
@@ -110,15 +142,23 @@ static void spoil_process(const state *s) {
     if (is(s, "limits-time")) setrlimit(RLIMIT_CPU, &(struct rlimit){1000, 1000});
     if (is(s, "ignores-signals")) signal(SIGINT, SIG_IGN);
     if (is(s, "masks-files")) umask(0777);
+    if (is(s, "renices")) setpriority(PRIO_PROCESS, 0, 19);
+    if (is(s, "schedules")) sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+    if (is(s, "slackens")) prctl(PR_SET_TIMERSLACK, 1000000000, 0, 0, 0);
+    if (is(s, "kills-siblings")) signal_siblings(SIGKILL);
+    if (is(s, "stops-siblings")) signal_siblings(SIGSTOP);
+    if (is(s, "stops")) stop();
     if (is(s, "forks")) fork_one();
+    if (is(s, "forks-twice") && fork() == 0) {
+        fork_one();
+        _exit(0);
+    }
     if (is(s, "forks-and-crashes")) fork_one(), crash();
     if (is(s, "forks-for-ever")) {
         for (int i = 0; i < 300; i++) fork_one();
         for (;;) pause();
     }
-    /* The message by which the process says that all is measured: its length, and the event in CBOR. */
-    if (is(s, "says-done"))
-        for (int file = 0; file < 30; file++) send(file, "\12\0\0\0\0\0\0\0\241cEnd\241bOk\366", 18, MSG_NOSIGNAL);
+    if (is(s, "says-done")) say_done();
 }
 
 static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, const char *fault) {
@@ -231,7 +271,8 @@ static const spmv_parameter parameters[] = {{"mood", moods, "a text for the note
     X(31, "limits-time") X(32, "ignores-signals") X(33, "masks-files") X(34, "forks") X(35, "forks-and-crashes")       \
     X(36, "forks-for-ever") X(37, "says-done") X(38, "leaves-folder")                     \
     X(39, "interrupts-in-destroy") X(40, "writes-matrix-in-destroy") X(41, "wrong-in-late-rows")      \
-    X(42, "computes-after-gaps")
+    X(42, "computes-after-gaps") X(43, "renices") X(44, "schedules") X(45, "slackens") X(46, "kills-siblings")         \
+    X(47, "stops-siblings") X(48, "stops") X(49, "forks-twice")
 #define PREPARE(N, NAME)                                                                                               \
     static int prepare##N(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {                                   \
         return prepare(ctx, csr, handle, NAME);                                                                        \

@@ -2,6 +2,7 @@
 
 pub mod allocated;
 pub mod caches;
+pub mod clock;
 pub mod energy;
 pub mod groups;
 pub mod huge;

@@ -26,6 +26,7 @@ use spmv_matrix::scalar::Scalar;
 use spmv_matrix::spoil::{is_spoilt, spoil};
 use spmv_methods::method::Device;
 use spmv_results::metrics::gbs;
+use spmv_results::row::Status;
 
 /// Returns the extra time of a single product, whose data are in another core's cache, or whose device was idle.
 pub(super) const fn waiting(device: Device) -> Duration {
@@ -87,6 +88,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.backend.check_threads(ready.prepared.is_foreign)?;
         self.check_speed(ready, typical)?;
         self.check_cpus(ready)?;
+        self.check_clock()?;
         if ready.parts.is_none() {
             ready.parts = Some(self.backend.parts(&mut ready.prepared)?);
         }
@@ -168,6 +170,17 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
              method does not compute in every call"
         );
         Err(Outcome::wrong(reason, ready.error_ratio))
+    }
+
+    /// Checks that times are those of the system's clock. If they are not, no process with the same code can measure.
+    fn check_clock(&mut self) -> Result<(), Outcome> {
+        if self.bench.clock.is_true() {
+            return Ok(());
+        }
+        self.is_spoilt = true;
+        let reason =
+            "the clock of the process is not that of the system: a library has replaced it";
+        Err(Outcome::new(Status::Failed, reason.into()))
     }
 
     /// Returns the bytes that a product moves at least: if the storage is unknown, one byte for the place of each entry

@@ -6,21 +6,23 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
-use super::wire::{Hello, receive, send};
+use super::connection::End;
+use super::wire::{Broken, Hello, Received, receive, send};
 use crate::bench::event::Event;
 use spmv_matrix::cache;
 use spmv_matrix::system::huge;
@@ -57,6 +59,11 @@ pub struct Interrupted(pub &'static str);
 #[error("the child process that measures {0}")]
 pub struct NotReady(String);
 
+/// Why a child refuses to measure, or is refused by its parent.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
 /// Variables of the environment.
 type Variables = Vec<(&'static str, OsString)>;
 
@@ -64,8 +71,11 @@ pub struct Running<M> {
     process: Child,
     /// The folder in which its plug-ins may keep files.
     place: Option<TempDir>,
+    /// The child's end of the socket, and its descriptor when the child is ready.
+    theirs: Option<End>,
+    descriptor: Option<PathBuf>,
     pub socket: UnixStream,
-    pub messages: Receiver<M>,
+    pub messages: Receiver<Result<Received<M>, String>>,
 }
 
 /// Why a child sends nothing.
@@ -73,6 +83,8 @@ enum Silence {
     Interrupted,
     TooSlow,
     Ended,
+    /// What it did instead.
+    Invalid(String),
 }
 
 impl Running<Event> {
@@ -90,18 +102,29 @@ impl Running<Event> {
         variables.extend(place.iter().flat_map(|place| of_place(place.path())));
         let mut running = Self::spawn(program, &["worker"], variables)?;
         running.place = place;
+        running.await_descriptor();
         // An error is ignored: if the child has already ended, there will be no answer.
         let _ = send(&running.socket, hello);
         match running.next(START, interrupted) {
             Ok(Event::Ready(Ok(record))) => Ok((running, *record)),
-            Ok(Event::Ready(Err(reason))) => bail!(reason),
+            Ok(Event::Ready(Err(reason))) => bail!(Refused(reason)),
             Err(Silence::Interrupted) => {
                 bail!(Interrupted("before the child process that measures was ready"))
             }
             Err(Silence::TooSlow) => {
                 bail!(NotReady(format!("was not ready after {} s", START.as_secs())))
             }
+            Err(Silence::Invalid(what)) => bail!(NotReady(what)),
             _ => bail!(NotReady(format!("ended before it was ready: it {}", running.end().0))),
+        }
+    }
+
+    /// Waits until the child, which no code of plug-ins is in yet, has its own descriptor of the connection.
+    fn await_descriptor(&mut self) {
+        let begun = Instant::now();
+        while self.descriptor.is_none() && !self.has_ended() && begun.elapsed() < LAST_GRACE {
+            std::thread::sleep(Duration::from_micros(200));
+            self.descriptor = self.theirs.as_ref().and_then(|end| end.in_child(self.process.id()));
         }
     }
 }
@@ -118,6 +141,7 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
         // Processes that a child leaves behind become children of this process. Without this right they stay.
         let _ = set_child_subreaper(true);
         let (socket, theirs) = UnixStream::pair()?;
+        let end = End::of(&theirs);
         let process = Command::new(program)
             .arg0("spmv-bench")
             .args(words)
@@ -131,10 +155,10 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
         drop(own);
         let (sender, messages) = channel();
         let from = socket.try_clone()?;
-        let running = Self { process, place: None, socket, messages };
-        let listen =
-            move || while receive(&from).is_ok_and(|message| sender.send(message).is_ok()) {};
-        let listening = std::thread::Builder::new().spawn(listen).map_err(explained);
+        let (place, theirs, descriptor) = (None, end, None);
+        let running = Self { process, place, theirs, descriptor, socket, messages };
+        let listening = std::thread::Builder::new();
+        let listening = listening.spawn(move || pass_on(&from, &sender)).map_err(explained);
         listening.context("cannot start the thread that listens to a child process")?;
         Ok(running)
     }
@@ -144,7 +168,8 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
         while !interrupted.load(Ordering::Relaxed) {
             let had_ended = self.has_ended();
             match self.messages.recv_timeout(TICK.min(limit)) {
-                Ok(message) => return Ok(message),
+                Ok(Ok(received)) => return Ok(received.message),
+                Ok(Err(what)) => return Err(Silence::Invalid(what)),
                 Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended),
                 // A process that it has started may keep the connection open.
                 Err(RecvTimeoutError::Timeout) if had_ended => return Err(Silence::Ended),
@@ -182,6 +207,24 @@ impl<M> Running<M> {
         processes::children(self.process.id()).len() > MOST_PROCESSES
     }
 
+    /// Returns whether a signal has stopped the child since the last call, even if it goes on by now.
+    pub fn was_stopped(&self) -> bool {
+        let kinds = WaitPidFlag::WSTOPPED | WaitPidFlag::WCONTINUED | WaitPidFlag::WNOHANG;
+        let status = waitid(Id::Pid(Pid::from_raw(self.process.id() as i32)), kinds);
+        matches!(status, Ok(WaitStatus::Stopped(..) | WaitStatus::Continued(_)))
+    }
+
+    /// Returns whether the child no longer holds its end of the connection where it did when it was ready.
+    pub fn has_other_connection(&self) -> bool {
+        let known = self.theirs.as_ref().zip(self.descriptor.as_ref());
+        known.is_some_and(|(end, descriptor)| end.is_replaced(descriptor))
+    }
+
+    /// Lets the child go on if a signal has stopped it while it had nothing to do.
+    pub fn wake(&self) {
+        let _ = kill(Pid::from_raw(self.process.id() as i32), Signal::SIGCONT);
+    }
+
     /// Asks the child to end. Returns the current time.
     pub fn interrupt(&self) -> Instant {
         // An error is ignored, because the child may have ended.
@@ -201,6 +244,21 @@ impl<M> Drop for Running<M> {
         let mut own = OWN.lock().unwrap();
         own.remove(&number);
         processes::kill_orphans(&own);
+    }
+}
+
+/// Passes on what arrives until the sender has ended, or sends what is no message.
+fn pass_on<M: DeserializeOwned>(from: &UnixStream, to: &Sender<Result<Received<M>, String>>) {
+    loop {
+        let next = match receive(from) {
+            Ok(received) => Ok(received),
+            Err(Broken::Ended) => return,
+            Err(invalid) => Err(invalid.to_string()),
+        };
+        let is_last = next.is_err();
+        if to.send(next).is_err() || is_last {
+            return;
+        }
     }
 }
 
@@ -260,6 +318,7 @@ pub fn listen<M: DeserializeOwned + Send + 'static, R>(
             Err(Silence::TooSlow) => {
                 bail!("the child process did not answer within {} s", limit.as_secs_f64())
             }
+            Err(Silence::Invalid(what)) => bail!("the child process {what}"),
             Err(Silence::Ended) => {
                 let (end, cause) = running.end();
                 bail!("the child process {end}{cause}")

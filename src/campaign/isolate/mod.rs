@@ -5,8 +5,10 @@
 //! compiling kernels for each matrix would take longer than measuring a small matrix.
 
 mod child;
+mod connection;
 mod several;
 mod supervisor;
+mod watch;
 mod wire;
 pub mod worker;
 
@@ -143,17 +145,27 @@ fn children<'a>(
     env: &Env<'a>,
 ) -> Result<(Vec<Vec<Supervisor<'a>>>, RunRecord)> {
     let settings = plans[0].run.settings.clone();
-    let start = |plan| {
-        let hello = Hello::new(plan, env.run_id.clone(), env.gpus.clone());
-        Supervisor::start(program.to_owned(), hello, env.interrupted)
-    };
-    let start = |plan| processes(plan)?.into_iter().map(start).collect::<Result<Vec<_>>>();
+    let start = |plan| started(program, processes(plan)?, env);
     let children = plans.into_iter().map(start).collect::<Result<Vec<_>>>()?;
     let records = children.iter().filter_map(|processes| Some(&processes.last()?.record));
     let cells = records.clone().flat_map(|record| record.cells.clone()).collect();
     let threads = |record: &&RunRecord| record.cells.iter().filter_map(|cell| cell.threads).max();
     let whole = records.max_by_key(threads).expect("there is a child").clone();
     Ok((children, RunRecord { cells, settings, ..whole }))
+}
+
+/// Starts the last of the processes that divide the rounds, which measures all that the others do. They start when they
+/// are needed: a method must not be able to end those that wait.
+fn started<'a>(program: &Path, mut plans: Vec<Plan>, env: &Env<'a>) -> Result<Vec<Supervisor<'a>>> {
+    let hello = |plan| Hello::new(plan, env.run_id.clone(), env.gpus.clone());
+    let last = hello(plans.pop().expect("there is a process"));
+    let last = Supervisor::start(program.to_owned(), last, env.interrupted)?;
+    let mut all = Vec::new();
+    for plan in plans {
+        all.push(Supervisor::later(program.to_owned(), hello(plan), env.interrupted, &last.record));
+    }
+    all.push(last);
+    Ok(all)
 }
 
 #[cfg(test)]

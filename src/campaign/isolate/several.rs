@@ -105,7 +105,8 @@ impl<'w> Several<'w> {
     ) -> Result<Finish> {
         let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_ok()).cloned().collect();
         let duelists = only.map_or_else(|| self.duelists.clone(), <[_]>::to_vec);
-        let share = Share { bad: &bad, only, duelists: &duelists };
+        let is_read = self.number > 0;
+        let share = Share { bad: &bad, only, duelists: &duelists, is_read };
         self.number += 1;
         let mut groups = Vec::new();
         let finish = process.run(self.work, share, &mut |event| match event {

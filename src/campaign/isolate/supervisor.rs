@@ -1,28 +1,30 @@
 //! The parent of a measuring child process: replaces the child when it has ended, and records its end as the result
 //! of the method that was running.
 
-use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Error, Result, ensure};
 
-use super::child::{LAST_GRACE, Running, TICK};
-use super::wire::{Hello, send};
+use super::child::{LAST_GRACE, NotReady, Refused, Running, TICK};
+use super::watch::Watch;
+use super::wire::{Hello, Received, send};
 use crate::bench::event::{Event, Step};
 use crate::bench::execute::Stopped;
 use crate::bench::outcome::Outcome;
 use crate::campaign::Work;
 use crate::campaign::collect::{Collector, MatrixTask};
+use spmv_methods::method::Device;
 use spmv_results::matrix::MatrixReport;
 use spmv_results::row::{Row, RowKey, Status};
 use spmv_results::run::RunRecord;
 use spmv_results::run::facts::differences_to_join;
 
 /// The time beyond a method's time limit in which a child may end the method itself.
-const GRACE: Duration = Duration::from_secs(1);
+pub const GRACE: Duration = Duration::from_secs(1);
 /// The number of attempts with children that end before they are ready, or while no method is running.
 const TRIES: usize = 4;
 
@@ -31,7 +33,7 @@ pub struct Supervisor<'a> {
     hello: Hello,
     interrupted: &'a AtomicBool,
     running: Option<Running<Event>>,
-    /// The record that the first child has sent.
+    /// The record that the first child has sent, or should send.
     pub record: RunRecord,
 }
 
@@ -44,6 +46,16 @@ pub enum Finish {
     Interrupted,
 }
 
+/// What came of letting a child measure a matrix.
+enum Attempt {
+    /// The work on the matrix has ended.
+    Over(Finish),
+    /// The child has ended before that.
+    Ended(Outcome),
+    /// No child measures, on whatever matrix.
+    Impossible(Outcome),
+}
+
 /// What one of several processes measures on a matrix.
 #[derive(Clone, Copy, Default)]
 pub struct Share<'a> {
@@ -53,6 +65,8 @@ pub struct Share<'a> {
     pub only: Option<&'a [RowKey]>,
     /// See [`MatrixTask`](crate::campaign::collect::MatrixTask).
     pub duelists: &'a [RowKey],
+    /// Whether another process has read the matrix.
+    pub is_read: bool,
 }
 
 impl<'a> Supervisor<'a> {
@@ -62,6 +76,21 @@ impl<'a> Supervisor<'a> {
         // This is for a child that replaces the first one.
         (hello.plan.run.quiet, hello.plan.bandwidth) = (true, false);
         Ok(Self { program, hello, interrupted, running: Some(running), record })
+    }
+
+    /// Returns a process for methods of the CPU whose child starts when it is needed. `record` is that of a process
+    /// with the same settings.
+    pub fn later(
+        program: PathBuf,
+        hello: Hello,
+        interrupted: &'a AtomicBool,
+        record: &RunRecord,
+    ) -> Self {
+        let is_on_host = |cell: &&RowKey| cell.device == Device::Cpu;
+        let cells = record.cells.iter().filter(is_on_host).cloned().collect();
+        let settings = hello.plan.run.settings.clone();
+        let record = RunRecord { cells, settings, gpu: None, ..record.clone() };
+        Self { program, hello, interrupted, running: None, record }
     }
 
     /// Returns the rounds before this process and its own.
@@ -95,16 +124,13 @@ impl<'a> Supervisor<'a> {
             None => collector,
         };
         collector.settle().into_iter().for_each(|group| emit(Event::Group(Box::new(group))));
-        let (mut watch, mut idle_ends) = (Watch::begin(), 0);
+        let (mut watch, mut idle_ends) = (Watch::begin(share.is_read), 0);
         while !collector.open().is_empty() {
-            let end = match self.attempt(
-                &collector.task(work, share.duelists),
-                &mut collector,
-                &mut watch,
-                emit,
-            )? {
-                Ok(finish) => return Ok(finish),
-                Err(end) => end,
+            let task = collector.task(work, share.duelists);
+            let end = match self.attempt(&task, &mut collector, &mut watch, emit)? {
+                Attempt::Over(finish) => return Ok(finish),
+                Attempt::Impossible(end) => return Ok(self.give_up(work, end, emit)),
+                Attempt::Ended(end) => end,
             };
             collector.forget_pending();
             if matches!(watch.step, Some(Step::Duel(_))) {
@@ -116,23 +142,25 @@ impl<'a> Supervisor<'a> {
                 idle_ends += 1;
                 continue;
             }
-            let step = watch.step.as_ref().filter(|step| !step.is_of_matrix());
+            let is_of_matrix = |step: &Step| step.is_of_matrix() && !watch.is_harmless;
+            let step = watch.step.as_ref().filter(|step| !is_of_matrix(step));
             let mut concerned = collector.open();
             concerned.retain(|cell| step.is_some_and(|step| step.concerns(cell)));
             if concerned.is_empty() {
-                // No further progress is possible on this matrix.
-                emit(Event::Matrix(Box::new(MatrixReport::without_groups(
-                    work.source.to_string(),
-                    &record.run_id,
-                    end.status,
-                    end.reason,
-                ))));
-                return Ok(Finish::NotMeasured);
+                return Ok(self.give_up(work, end, emit));
             }
             let groups = collector.end(&concerned, &end).into_iter();
             groups.for_each(|group| emit(Event::Group(Box::new(group))));
         }
         Ok(Finish::Done)
+    }
+
+    /// Reports why a matrix is not measured any further.
+    fn give_up(&self, work: &Work, end: Outcome, emit: &mut dyn FnMut(Event)) -> Finish {
+        let (source, run_id) = (work.source.to_string(), &self.record.run_id);
+        let report = MatrixReport::without_groups(source, run_id, end.status, end.reason);
+        emit(Event::Matrix(Box::new(report)));
+        Finish::NotMeasured
     }
 
     /// Starts another child. Repeats this a few times if the system ends the child at once, for example for lack of
@@ -141,8 +169,8 @@ impl<'a> Supervisor<'a> {
         let started = || {
             let (running, record) = Running::start(&self.program, &self.hello, self.interrupted)?;
             let differing = differences_to_join(&self.record, &record).join("; ");
-            let what = "a new child process differs from the first one";
-            ensure!(differing.is_empty(), "{what} (first, new): {differing}");
+            let what = "a new child process differs from the first one (first, new)";
+            ensure!(differing.is_empty(), Refused(format!("{what}: {differing}")));
             Ok(running)
         };
         for _ in 1..TRIES {
@@ -168,164 +196,138 @@ impl<'a> Supervisor<'a> {
         self.is_interrupted()
     }
 
-    /// Lets one child measure the open cells. Returns how the work on the matrix ended, or else how the child did.
+    /// Lets one child measure the open cells.
     fn attempt(
         &mut self,
         task: &MatrixTask,
         collector: &mut Collector,
         watch: &mut Watch,
         emit: &mut dyn FnMut(Event),
-    ) -> Result<Result<Finish, Outcome>> {
+    ) -> Result<Attempt> {
         let mut running = match self.running.take().map_or_else(|| self.start_again(), Ok) {
-            Err(_) if self.is_interrupted() => return Ok(Ok(Finish::Interrupted)),
+            Err(_) if self.is_interrupted() => return Ok(Attempt::Over(Finish::Interrupted)),
+            Err(error) if is_of_child(&error) => {
+                return Ok(Attempt::Impossible(Outcome::new(Status::Failed, format!("{error:#}"))));
+            }
             running => running?,
         };
+        running.wake();
         // An error is ignored: if the child has ended, there will be no answers.
         let _ = send(&running.socket, task);
-        *watch = Watch { is_harmless: watch.is_harmless, ..Watch::begin() };
+        *watch = Watch::begin(watch.is_harmless);
+        let Some(end) = self.observe(&mut running, collector, watch, emit) else {
+            self.running = Some(running);
+            return Ok(Attempt::Over(watch.finish()));
+        };
+        Ok(if self.is_interrupted() {
+            Attempt::Over(Finish::Interrupted)
+        } else if watch.is_over || collector.is_complete() {
+            Attempt::Over(watch.finish())
+        } else {
+            Attempt::Ended(end)
+        })
+    }
+
+    /// Takes what a child says until its task is done; returns `None` then. Otherwise returns how it has ended, or why
+    /// it must end.
+    fn observe(
+        &self,
+        running: &mut Running<Event>,
+        collector: &mut Collector,
+        watch: &mut Watch,
+        emit: &mut dyn FnMut(Event),
+    ) -> Option<Outcome> {
         let mut asked = None::<Instant>;
-        let end = loop {
+        loop {
             let answer = running.messages.recv_timeout(TICK);
-            watch.update();
-            match answer {
-                Ok(Event::Partial(_)) if !self.shares_interrupt() => (),
-                Ok(Event::End(Ok(()))) if watch.is_over || collector.is_complete() => {
-                    self.running = Some(running);
-                    return Ok(Ok(watch.finish()));
+            watch.update(running.was_stopped());
+            let next = match answer {
+                _ if watch.is_in_method() && running.has_other_connection() => {
+                    ControlFlow::Break(Some(watch.failed("has replaced its connection", "")))
                 }
-                // The message is not that of this program.
-                Ok(Event::End(Ok(()))) => break watch.failed("reported its end", ""),
-                Ok(Event::End(Err(Stopped::Lost { reason, .. }))) => {
-                    break Outcome::new(Status::Failed, reason);
-                }
-                Ok(Event::End(Err(Stopped::Interrupted))) => {
-                    self.shares_interrupt();
-                    // A method of the matrix before may have sent the signal.
-                    watch.is_harmless = true;
-                    break watch.failed("received a signal to end", "");
-                }
-                Ok(Event::Ready(_)) => {
-                    bail!("the child process sent a message that was not expected")
-                }
-                Ok(mut event) => {
-                    collector.take(&mut event);
-                    watch.note(&event);
-                    emit(event);
-                    watch.updated = Instant::now();
-                }
+                Ok(Ok(received)) => self.take(received, collector, watch, emit),
+                Ok(Err(invalid)) => ControlFlow::Break(Some(watch.failed(&invalid, ""))),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let (end, cause) = running.end();
-                    break watch.failed(&end, cause);
+                    ControlFlow::Break(Some(ended(running, watch)))
                 }
                 // The time limit is checked only if no message from the child is waiting.
-                Err(RecvTimeoutError::Timeout) => {
-                    // A process that it has started may keep the connection open.
-                    if running.has_ended() {
-                        let (end, cause) = running.end();
-                        break watch.failed(&end, cause);
-                    }
-                    if running.has_too_many_processes() {
-                        break watch.failed("started too many processes", "");
-                    }
-                    if let Some(end) = watch.overdue(self.record.settings.timeout) {
-                        break end;
-                    }
-                }
+                Err(RecvTimeoutError::Timeout) => self.judge_silence(running, watch),
+            };
+            if let ControlFlow::Break(end) = next {
+                return end;
             }
             if self.is_interrupted() {
                 let asked = *asked.get_or_insert_with(|| running.interrupt());
                 if asked.elapsed() > LAST_GRACE {
-                    return Ok(Ok(Finish::Interrupted));
+                    return Some(watch.failed("does not answer", ""));
                 }
             }
-        };
-        Ok(match () {
-            () if self.is_interrupted() => Ok(Finish::Interrupted),
-            () if watch.is_over || collector.is_complete() => Ok(watch.finish()),
-            () => Err(end),
-        })
-    }
-}
-
-struct Watch {
-    /// The current step; `None` between methods.
-    step: Option<Step>,
-    updated: Instant,
-    /// The time spent in the current step until the last update.
-    at: Duration,
-    /// The time of the previous turns of each method.
-    spent: HashMap<RowKey, Duration>,
-    /// Whether the matrix has ended without running methods.
-    is_over: bool,
-    /// Whether the matrix is not the cause if the child ends: it was read before, or the child was only interrupted.
-    is_harmless: bool,
-}
-
-impl Watch {
-    fn begin() -> Self {
-        let (step, updated) = (Some(Step::Load), Instant::now());
-        let (at, spent) = (Duration::ZERO, HashMap::new());
-        Self { step, updated, at, spent, is_over: false, is_harmless: false }
-    }
-
-    /// Adds the time since the last update, except time for which this process was suspended.
-    fn update(&mut self) {
-        self.at += self.updated.elapsed().min(GRACE);
-        self.updated = Instant::now();
-    }
-
-    fn note(&mut self, event: &Event) {
-        match event {
-            Event::Step(next) => {
-                if let Some(Step::Method(cell, _)) = self.step.replace(next.clone()) {
-                    *self.spent.entry(cell).or_default() += self.at;
-                }
-            }
-            Event::Group(_) => self.step = None,
-            Event::Matrix(report) => {
-                self.is_over = report.ended.is_some();
-                self.is_harmless |= !self.is_over;
-            }
-            // The current step does not change.
-            _ => return,
-        }
-        self.at = Duration::ZERO;
-    }
-
-    /// Returns how the work on the matrix has ended if it has.
-    fn finish(&self) -> Finish {
-        if self.is_over { Finish::NotMeasured } else { Finish::Done }
-    }
-
-    /// Returns the end of a child after its time limit.
-    fn overdue(&self, timeout: Duration) -> Option<Outcome> {
-        let (limit, moment) = (timeout.as_secs_f64(), self.moment());
-        let reason = format!("did not end within the {limit} s of --timeout {moment}");
-        // All turns of a method count.
-        let before = match &self.step {
-            Some(Step::Method(cell, _)) => self.spent.get(cell).copied().unwrap_or_default(),
-            _ => Duration::ZERO,
-        };
-        let is_overdue = before + self.at > timeout.saturating_add(GRACE);
-        is_overdue.then(|| Outcome::new(Status::Timeout, reason))
-    }
-
-    /// Returns the end of a child: what it did, and what typically causes that.
-    fn failed(&self, what: &str, cause: &str) -> Outcome {
-        let reason = format!("the child process {what} {}{cause}", self.moment());
-        Outcome::new(Status::Failed, reason)
-    }
-
-    /// Returns whether neither a method nor the matrix is the cause if the child ends now.
-    fn is_idle(&self) -> bool {
-        match &self.step {
-            None | Some(Step::Duel(_)) => true,
-            Some(step) => self.is_harmless && step.is_of_matrix(),
         }
     }
 
-    fn moment(&self) -> String {
-        let step = self.step.as_ref();
-        step.map_or_else(|| "between methods".into(), |step| format!("while {}", step.describe()))
+    /// Takes an event, unless it must be a forgery.
+    fn take(
+        &self,
+        received: Received<Event>,
+        collector: &mut Collector,
+        watch: &mut Watch,
+        emit: &mut dyn FnMut(Event),
+    ) -> ControlFlow<Option<Outcome>> {
+        if watch.is_of_another_clock(received.lag) {
+            let lag = received.lag.as_secs_f64();
+            let what = format!("tells a time that is {lag:.1} s from that of the system");
+            return ControlFlow::Break(Some(watch.failed(&what, "")));
+        }
+        if let Some(what) = watch.forgery(&received.message, collector) {
+            return ControlFlow::Break(Some(watch.failed(what, "")));
+        }
+        match received.message {
+            Event::Partial(_) if !self.shares_interrupt() => (),
+            Event::End(Ok(())) => return ControlFlow::Break(None),
+            Event::End(Err(Stopped::Lost { reason, .. })) => {
+                return ControlFlow::Break(Some(Outcome::new(Status::Failed, reason)));
+            }
+            Event::End(Err(Stopped::Interrupted)) => {
+                self.shares_interrupt();
+                // A method of the matrix before may have sent the signal.
+                watch.is_harmless = true;
+                return ControlFlow::Break(Some(watch.failed("received a signal to end", "")));
+            }
+            mut event => {
+                watch.note(&mut event);
+                collector.take(&mut event);
+                emit(event);
+                watch.updated = Instant::now();
+            }
+        }
+        ControlFlow::Continue(())
     }
+
+    /// Returns the end of a child that sends nothing, if it has one.
+    fn judge_silence(
+        &self,
+        running: &mut Running<Event>,
+        watch: &Watch,
+    ) -> ControlFlow<Option<Outcome>> {
+        let end = match () {
+            // A process that it has started may keep the connection open.
+            () if running.has_ended() => Some(ended(running, watch)),
+            () if running.has_too_many_processes() => {
+                Some(watch.failed("started too many processes", ""))
+            }
+            () => watch.overdue(self.record.settings.timeout),
+        };
+        end.map_or(ControlFlow::Continue(()), |end| ControlFlow::Break(Some(end)))
+    }
+}
+
+/// Returns how a child has ended.
+fn ended(running: &mut Running<Event>, watch: &Watch) -> Outcome {
+    let (end, cause) = running.end();
+    watch.failed(&end, cause)
+}
+
+/// Whether a child that was started has said, or shown, that it cannot measure.
+fn is_of_child(error: &Error) -> bool {
+    error.is::<NotReady>() || error.is::<Refused>()
 }

@@ -2,18 +2,20 @@
 //! `worker` as the filter of its tests.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use ciborium::Value;
+use nix::unistd::dup2;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
 use super::child::{OUT_OF_MEMORY, ask};
 use super::supervisor::{Share, Supervisor};
-use super::wire::{Hello, receive, send};
+use super::wire::{Hello, receive, send, send_at};
 use crate::bench::event::{Event, Step, Turn};
 use crate::bench::execute::Stopped;
 use crate::campaign::collect::MatrixTask;
@@ -31,9 +33,10 @@ use spmv_results::row::{MatrixFacts, Row, RowKey, Status};
 use spmv_results::run::RunRecord;
 use spmv_results::settings::{CacheState, Protocol, RunSettings, Settings};
 
+/// The methods a and b are in groups of their own.
 fn cell(method: &str) -> RowKey {
     RowKey {
-        precision: Precision::F64,
+        precision: if method == "b" { Precision::F32 } else { Precision::F64 },
         device: Device::Cpu,
         method: method.into(),
         threads: Some(1),
@@ -52,11 +55,22 @@ fn record(methods: &[&str]) -> RunRecord {
     serde_json::from_value(record).unwrap()
 }
 
-fn group(method: &str) -> [Event; 2] {
+fn step(method: &str, turn: Turn) -> Event {
+    Event::Step(Step::Method(cell(method), turn))
+}
+
+fn row(method: &str) -> Event {
     let (status, avg_spmv_ms) = (Some(Status::Ok), Some(0.5));
     let row = Row { status, avg_spmv_ms, ..Row::default().with_key(&cell(method)) };
-    let group = Group::new(&cell(method), 1, &MatrixFacts::default());
-    [Event::Row(Box::new(row), Vec::new()), Event::Group(Box::new(group))]
+    Event::Row(Box::new(row), Vec::new())
+}
+
+fn end_of_group(method: &str) -> Event {
+    Event::Group(Box::new(Group::new(&cell(method), 1, &MatrixFacts::default())))
+}
+
+fn group(method: &str) -> [Event; 3] {
+    [step(method, Turn::Other), row(method), end_of_group(method)]
 }
 
 fn ended() -> Event {
@@ -79,7 +93,7 @@ fn a_worker_follows_its_script() {
         return;
     }
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
-    let hello: Hello = receive(&socket).unwrap();
+    let hello = receive::<Hello>(&socket).unwrap().message;
     let (words, duel) = (hello.plan.run.methods.unwrap(), hello.plan.run.settings.duel);
     // The file contains one byte for each earlier child.
     let [script, before] = &words[..] else { panic!("{words:?}") };
@@ -93,7 +107,10 @@ fn a_worker_follows_its_script() {
         ("finds less the second time", 1..) => ready(&["a"]),
         _ => ready(&["a", "b"]),
     }
-    let task: MatrixTask = receive(&socket).unwrap();
+    let task = receive::<MatrixTask>(&socket).unwrap().message;
+    if script == "ends at once" || script == "is ended while it waits" && nth == 0 {
+        std::process::exit(3);
+    }
     emit(Event::Step(Step::Load));
     match (&**script, nth) {
         ("ends after the matrix", _) => emit(ended()),
@@ -103,7 +120,7 @@ fn a_worker_follows_its_script() {
             assert_eq!(task.cells, [cell("b")]);
             group("b").into_iter().for_each(emit);
         }
-        ("ends after each group", _) => group("a").into_iter().for_each(emit),
+        ("is ended while it waits", _) => ["a", "b"].into_iter().flat_map(group).for_each(emit),
         ("reads it once more" | "reads it once", 0) => {
             emit(read());
             group("a").into_iter().for_each(emit);
@@ -123,19 +140,48 @@ fn a_worker_follows_its_script() {
         }
         ("is interrupted", 0) => {
             emit(read());
-            emit(Event::Step(Step::Method(cell("a"), Turn::Prepare)));
+            emit(step("a", Turn::Prepare));
             emit(Event::End(Err(Stopped::Interrupted)));
         }
         ("is interrupted", _) => {
             assert_eq!((task.sizes, &task.cells[..]), (Some([3, 4, 12]), &[cell("b")][..]));
             group("b").into_iter().for_each(emit);
         }
-        _ => emit(Event::Step(Step::Method(cell("a"), Turn::Prepare))),
+        ("finds less the second time", _) => emit(step("a", Turn::Prepare)),
+        (_, 0) => {
+            emit(read());
+            emit(step("a", Turn::Prepare));
+            forge(script, socket);
+        }
+        _ => group("b").into_iter().for_each(emit),
     }
     std::process::exit(3);
 }
 
-/// Runs a task with children that follow the script. Returns the results that the supervisor reports, and its end.
+/// Does what code of a plug-in, method a, could do in the name of the child.
+fn forge(script: &str, socket: UnixStream) {
+    let emit = |event: Event| send(&socket, &event).unwrap();
+    match script {
+        "replays a row" => [row("a"), step("b", Turn::Prepare)].into_iter().for_each(emit),
+        "sends two rows" => [step("a", Turn::Other), row("a"), row("a")].into_iter().for_each(emit),
+        "ends a group" => emit(end_of_group("a")),
+        "ends the matrix" => emit(ended()),
+        "ends the task" => emit(Event::End(Ok(()))),
+        "refuses" => emit(Event::Ready(Err("no".into()))),
+        "has another clock" => send_at(Duration::ZERO, &socket, &row("a")).unwrap(),
+        "sends noise" => (&socket).write_all(&[255; 99]).unwrap(),
+        "replaces its connection" => {
+            let (other, _kept) = UnixStream::pair().unwrap();
+            let mut own = socket.into();
+            dup2(other, &mut own).unwrap();
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        _ => panic!("{script}"),
+    }
+}
+
+/// Runs a task with children that follow the script. Returns the methods with results, others with the reason, why the
+/// matrix was not measured, and the end.
 fn run(script: &str) -> (Vec<String>, String) {
     let (interrupted, program) =
         (AtomicBool::new(script == "is never ready"), "/proc/self/exe".into());
@@ -149,9 +195,7 @@ fn run(script: &str) -> (Vec<String>, String) {
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref())?;
         let work = Work::new(&source, 0);
         supervisor.run(&work, Share::default(), &mut |event| match event {
-            Event::Group(group) => {
-                results.extend(group.rows.into_iter().filter_map(|r| r.method_name))
-            }
+            Event::Group(group) => results.extend(group.rows.iter().map(described)),
             Event::Matrix(report) => {
                 results.extend(report.ended.and_then(|row| row.reason.text().map(String::from)));
             }
@@ -161,44 +205,67 @@ fn run(script: &str) -> (Vec<String>, String) {
     (results, ran.map_or_else(|error| error.to_string(), |finish| format!("{finish:?}")))
 }
 
+fn described(row: &Row) -> String {
+    let reason = row.reason.text().map_or_else(String::new, |reason| format!(": {reason}"));
+    format!("{}{reason}", row.method_name.as_deref().unwrap_or_default())
+}
+
 #[test]
 fn children_that_end_are_replaced_and_results_are_kept() {
     let end =
         |status| format!("the child process exited with status {status} while reading the matrix");
-    let (reading, killed) = (&*end(3), &*(end(12) + ", as when memory runs out"));
+    let (reading, killed) = (format!("b: {}", end(3)), end(12) + ", as when memory runs out");
+    let stopped = "a: the child process received a signal to end while running a";
+    let early = "the child process exited with status 3 between methods";
     for (script, results, end) in [
         ("ends after the matrix", &["b"][..], "NotMeasured"),
         ("ends after a group", &["a", "b"], "Done"),
         // A matrix that could be read once is not the cause of the failure.
         ("reads it once more", &["a", "b"], "Done"),
-        ("reads it once", &["a", reading], "NotMeasured"),
-        ("finds no memory", &[killed], "NotMeasured"),
+        ("reads it once", &["a", &reading], "Done"),
+        ("finds no memory", &[&killed], "NotMeasured"),
+        // Whoever ended a child that had nothing to do, it was no method of this matrix.
+        ("is ended while it waits", &["a", "b"], "Done"),
+        ("ends at once", &[early], "NotMeasured"),
         // Which of two methods ended the process is not known: they are measured again without a duel.
         ("ends in a duel", &["a", "b"], "Done"),
         // A signal to the child alone ends the method, whose group is complete when the other is measured.
-        ("is interrupted", &["a", "b"], "Done"),
+        ("is interrupted", &[stopped, "b"], "Done"),
     ] {
         let (found, finish) = run(script);
         assert_eq!((found.iter().map(String::as_str).collect(), &*finish), (results.to_vec(), end));
     }
 }
 
-/// The number of attempts is limited.
+/// Method b is measured by another child.
 #[test]
-fn children_that_end_between_methods_are_replaced_a_few_times() {
-    let (results, end) = run("ends after each group");
-    let (last, groups) = results.split_last().unwrap();
-    assert!(groups.iter().all(|method| method == "a") && groups.len() < 9, "{results:?}");
-    let reason = "the child process exited with status 3 between methods";
-    assert_eq!((&**last, &*end), (reason, "NotMeasured"));
+fn what_only_a_forgery_explains_is_the_failure_of_the_method_that_runs() {
+    let invalid = "sent a message that is none of this program: it has 18446744073709551615 bytes";
+    for (script, what) in [
+        ("replays a row", "sent results of a method before its end"),
+        ("sends two rows", "sent a second row of a method"),
+        ("ends a group", "reported the end of methods without all of their rows"),
+        ("ends the matrix", "described a matrix that it was not reading"),
+        ("ends the task", "reported its end"),
+        ("refuses", "reported again that it is ready"),
+        ("has another clock", "tells a time that is "),
+        ("sends noise", invalid),
+        ("replaces its connection", "has replaced its connection"),
+    ] {
+        let (found, finish) = run(script);
+        let [a, b] = &found[..] else { panic!("{script}: {found:?}") };
+        assert!(a.starts_with(&format!("a: the child process {what}")), "{script}: {a}");
+        assert!(a.ends_with(" while running a"), "{script}: {a}");
+        assert_eq!((&**b, &*finish), ("b", "Done"), "{script}");
+    }
 }
 
 #[test]
 fn a_child_with_fewer_methods_than_the_first_is_refused() {
     let (results, end) = run("finds less the second time");
-    let expected = "a new child process differs from the first one (first, new): methods in only one \
-                    of them: [\"b\"], []";
-    assert_eq!((results, &*end), (vec![], expected));
+    let expected = "a new child process differs from the first one (first, new): settings in only one of them: \
+                    [\"f32, CPU, 1 thread, hot cache\"], []; methods in only one of them: [\"b\"], []";
+    assert_eq!((&*results[1], &*end), (expected, "NotMeasured"));
 }
 
 #[test]
@@ -211,17 +278,26 @@ fn a_child_that_is_never_ready_can_be_interrupted() {
 #[test]
 fn a_child_without_an_answer_is_an_error() {
     let limit = Duration::from_millis(300);
-    let ask = |script| ask::<String>("/bin/sh".as_ref(), &["-c", script], limit);
+    let ask = |script| ask::<Value>("/bin/sh".as_ref(), &["-c", script], limit);
+    let invalid = "the child process sent a message that is none of this program: ";
+    let (huge, nested) =
+        ("it has 1311768467463790320 bytes, more than 268435456", "RecursionLimitExceeded");
+    let (huge, nested) = (format!("{invalid}{huge}"), format!("{invalid}{nested}"));
     for (script, end) in [
         ("exec sleep 100", "the child process did not answer within 0.3 s"),
         ("kill -SEGV $$", "the child process was ended by signal 11 (SIGSEGV)"),
         ("exit 0", "the child process exited with status 0"),
         // An incomplete message of one byte.
         (r"printf '\001\000' >&0; exit 3", "the child process exited with status 3"),
+        (r"printf '\360\336\274\232\170\126\064\022%08d' 0 >&0; exec sleep 100", &huge),
+        (
+            r"printf '\054\001\000\000\000\000\000\000%08d' 0 >&0; printf '\201%.0s' $(seq 300) >&0",
+            &nested,
+        ),
     ] {
         assert_eq!(ask(script).unwrap_err().to_string(), end);
     }
     // "abc" in CBOR, followed by a process that does not end.
-    let script = r"printf '\004\000\000\000\000\000\000\000\143abc' >&0; exec sleep 100";
-    assert_eq!(ask(script).unwrap(), "abc");
+    let script = r"printf '\004\000\000\000\000\000\000\000%08d\143abc' 0 >&0; exec sleep 100";
+    assert_eq!(ask(script).unwrap(), Value::from("abc"));
 }

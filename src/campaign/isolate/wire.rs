@@ -3,7 +3,9 @@
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
+use nix::time::{ClockId, clock_gettime};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -30,20 +32,65 @@ impl Hello {
     }
 }
 
-/// Sends a message, preceded by its length in bytes.
-pub fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<()> {
-    let mut bytes = vec![0; 8];
+/// The bytes of the longest message that this program takes. A file of all samples has the longest ones.
+const LONGEST: u64 = 256 << 20;
+
+/// A message that has arrived.
+pub struct Received<M> {
+    pub message: M,
+    /// How far the clock of the sender, when it sent the message, differs from that of this process.
+    pub lag: Duration,
+}
+
+/// Why no further message arrives.
+#[derive(Debug, thiserror::Error)]
+pub enum Broken {
+    /// It has ended, perhaps in the middle of a message.
+    #[error("the other side has ended")]
+    Ended,
+    #[error("sent a message that is none of this program: {0}")]
+    Invalid(String),
+}
+
+/// Sends a message, preceded by its length in bytes and the time of the system's clock in nanoseconds.
+pub fn send(to: impl Write, message: &impl Serialize) -> io::Result<()> {
+    send_at(now(), to, message)
+}
+
+/// Sends a message that tells this time.
+pub fn send_at(now: Duration, mut to: impl Write, message: &impl Serialize) -> io::Result<()> {
+    let mut bytes = vec![0; 16];
     ciborium::into_writer(message, &mut bytes).map_err(io::Error::other)?;
-    let length = bytes.len() as u64 - 8;
+    let length = bytes.len() as u64 - 16;
     bytes[..8].copy_from_slice(&length.to_le_bytes());
+    bytes[8..16].copy_from_slice(&(now.as_nanos() as u64).to_le_bytes());
     to.write_all(&bytes)
 }
 
-/// Receives the next message. Returns an error if the other side has ended.
-pub fn receive<M: DeserializeOwned>(mut from: impl Read) -> io::Result<M> {
-    let mut length = [0; 8];
-    from.read_exact(&mut length)?;
+/// Receives the next message.
+pub fn receive<M: DeserializeOwned>(mut from: impl Read) -> Result<Received<M>, Broken> {
+    let [length, sent] = [number(&mut from)?, number(&mut from)?];
+    if length > LONGEST {
+        return Err(Broken::Invalid(format!("it has {length} bytes, more than {LONGEST}")));
+    }
     let mut bytes = Vec::new();
-    from.take(u64::from_le_bytes(length)).read_to_end(&mut bytes)?;
-    ciborium::from_reader(&bytes[..]).map_err(io::Error::other)
+    let read = from.take(length).read_to_end(&mut bytes);
+    if read.is_err() || (bytes.len() as u64) < length {
+        return Err(Broken::Ended);
+    }
+    let lag = now().abs_diff(Duration::from_nanos(sent));
+    let message = ciborium::from_reader(&bytes[..]);
+    let message = message.map_err(|error| Broken::Invalid(error.to_string()))?;
+    Ok(Received { message, lag })
+}
+
+fn number(from: &mut impl Read) -> Result<u64, Broken> {
+    let mut bytes = [0; 8];
+    from.read_exact(&mut bytes).map_err(|_| Broken::Ended)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// Returns the time of a clock that is the same for all processes.
+fn now() -> Duration {
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
 }

@@ -8,12 +8,12 @@ use std::os::unix::net::UnixStream;
 
 use anyhow::{Context, Result, ensure};
 use nix::fcntl::OFlag;
-use nix::sys::prctl::{set_name, set_pdeathsig, set_thp_disable};
+use nix::sys::prctl::{set_child_subreaper, set_name, set_pdeathsig, set_thp_disable};
 use nix::sys::signal::Signal;
 use nix::unistd::{dup2_stdin, getppid};
 use serde::Serialize;
 
-use super::wire::{Hello, receive, send};
+use super::wire::{Hello, Received, receive, send};
 use crate::bench::event::Event;
 use crate::bench::execute::Stopped;
 use crate::campaign::collect::MatrixTask;
@@ -41,10 +41,13 @@ pub fn send_to_parent(message: &impl Serialize) -> Result<()> {
 pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
     let socket = to_parent()?;
     set_name(c"spmv-bench")?;
+    // A process that a plug-in starts by way of another one remains a process of this one, which is seen.
+    let _ = set_child_subreaper(true);
     // This may not be permitted; then the system chooses the process.
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
-    let hello: Hello =
-        receive(&socket).context("worker is a command that only spmv-bench itself runs")?;
+    let hello = receive::<Hello>(&socket)
+        .context("worker is a command that only spmv-bench itself runs")?
+        .message;
     // The parent may have ended before the call of `set_pdeathsig`.
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     take_input_of(hello.parent);
@@ -64,7 +67,7 @@ pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
         }
     };
     send(&socket, &Event::Ready(Ok(Box::new(session.record(env)))))?;
-    while let Ok(task) = receive::<MatrixTask>(&socket) {
+    while let Ok(Received { message: task, .. }) = receive::<MatrixTask>(&socket) {
         let emit = |event| {
             // Without a parent there is no reason to continue.
             if send(&socket, &event).is_err() {

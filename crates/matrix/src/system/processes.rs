@@ -92,6 +92,14 @@ pub fn children(process: u32) -> Vec<u32> {
     lists.flat_map(numbers).collect()
 }
 
+/// Returns the fields of `/proc/NUMBER/stat` of a process or thread, from its state on; `None` if there is no such one.
+pub fn stat(number: i32) -> Option<Vec<String>> {
+    let text = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    // Its name, in parentheses, may contain anything.
+    let (_, fields) = text.rsplit_once(") ")?;
+    Some(fields.split_whitespace().map(String::from).collect())
+}
+
 /// Kills processes and all that they have started. They are stopped first, so that none starts another meanwhile.
 pub fn kill_trees(roots: Vec<u32>) {
     let send = |process: u32, signal| kill(Pid::from_raw(process as i32), signal);

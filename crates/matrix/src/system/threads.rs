@@ -29,6 +29,10 @@ impl Thread {
         Self(gettid().as_raw())
     }
 
+    pub fn number(self) -> i32 {
+        self.0
+    }
+
     /// Returns the CPU time that the thread has used; zero if it has ended.
     pub fn used(self) -> Duration {
         // Linux derives the clock of a thread from its number in this way.

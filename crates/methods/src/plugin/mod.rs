@@ -10,6 +10,7 @@ mod context;
 mod description;
 mod prepared;
 mod process;
+mod scheduling;
 mod thread;
 
 use std::ffi::{CStr, c_char};

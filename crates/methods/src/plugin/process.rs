@@ -1,10 +1,14 @@
 //! The state of the process that a method of a plug-in must leave as it was, because all methods share it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::mem::zeroed;
 
 use nix::libc::{self, ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL};
-use spmv_matrix::system::processes::children;
+
+use super::thread::SCHEDULING;
+use spmv_matrix::system::processes::{children, stat};
+use spmv_matrix::system::threads::Thread;
 
 /// The number of open files by which a process may grow: libraries open some when they are first used.
 const FILES: usize = 64;
@@ -14,6 +18,8 @@ pub struct Process {
     /// The parts that must be equal afterwards, each with its name.
     parts: [(&'static str, String); 6],
     files: usize,
+    /// The nice value, the priority and the scheduling policy of each thread.
+    threads: BTreeMap<Thread, [String; 3]>,
 }
 
 impl Process {
@@ -32,11 +38,12 @@ impl Process {
                 ("the limits of the process", text("limits")),
                 ("the handling of signals", lines(&["SigIgn", "SigCgt"])),
                 ("the file mode mask", lines(&["Umask"])),
-                ("the set of running processes", format!("{:?}", children(std::process::id()))),
+                ("the set of running processes", format!("{:?}", running())),
                 ("the timers of the process", format!("{:?}{}", timers(), text("timers"))),
             ],
             // It cannot be read where the process can open no further file.
             files: fs::read_dir("/proc/self/fd").map_or(usize::MAX, Iterator::count),
+            threads: Thread::all().into_iter().filter_map(scheduling).collect(),
         }
     }
 
@@ -46,9 +53,26 @@ impl Process {
         if now.files > self.files.saturating_add(FILES) {
             return Some("the number of open files");
         }
+        let mut threads = self.threads.iter();
+        if threads.any(|(thread, was)| now.threads.get(thread).is_some_and(|is| is != was)) {
+            return Some(SCHEDULING);
+        }
         let differs = self.parts.iter().zip(&now.parts).find(|(before, now)| before != now);
         differs.map(|((name, _), _)| *name)
     }
+}
+
+/// Returns the children of this process that have not ended.
+fn running() -> Vec<u32> {
+    let has_ended =
+        |child: &u32| stat(*child as i32).is_none_or(|fields| fields.starts_with(&["Z".into()]));
+    children(std::process::id()).into_iter().filter(|child| !has_ended(child)).collect()
+}
+
+/// Returns a thread with what `proc_pid_stat(5)` calls nice, rt_priority and policy.
+fn scheduling(thread: Thread) -> Option<(Thread, [String; 3])> {
+    let fields = stat(thread.number())?;
+    Some((thread, [16, 37, 38].map(|place| fields.get(place).cloned().unwrap_or_default())))
 }
 
 /// Returns whether each interval timer runs.

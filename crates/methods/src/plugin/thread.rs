@@ -5,15 +5,21 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::SigSet;
 use nix::unistd::Pid;
 
+use super::scheduling::Scheduling;
 use crate::device::Failed;
 use crate::library::float_state;
 use crate::team::Team;
 
-/// The CPU affinity and the signal mask of a thread. Its floating-point state is always that of [`float_state`].
+/// What `nice`, a scheduling policy and the slack of timers are of.
+pub const SCHEDULING: &str = "the scheduling of a thread";
+
+/// The CPU affinity, the signal mask and the scheduling of a thread. Its floating-point state is always that of
+/// [`float_state`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thread {
     affinity: Option<CpuSet>,
     signals: Option<SigSet>,
+    scheduling: Scheduling,
 }
 
 impl Thread {
@@ -21,6 +27,7 @@ impl Thread {
         Self {
             affinity: sched_getaffinity(Pid::from_raw(0)).ok(),
             signals: SigSet::thread_get_mask().ok(),
+            scheduling: Scheduling::now(),
         }
     }
 
@@ -31,13 +38,17 @@ impl Thread {
         if now == *self {
             return changed;
         }
-        // What could be read can be set: the CPUs and the signals are allowed.
+        // What could be read can be set: the CPUs and the signals are allowed. A lower priority may remain, which
+        // `Process` finds.
         let _ = self.affinity.map(|affinity| sched_setaffinity(Pid::from_raw(0), &affinity));
         let _ = self.signals.map(|signals| signals.thread_set_mask());
-        let part = if now.affinity == self.affinity {
+        self.scheduling.restore();
+        let part = if now.affinity != self.affinity {
+            "the CPUs on which the thread may run"
+        } else if now.signals != self.signals {
             "the signal mask"
         } else {
-            "the CPUs on which the thread may run"
+            SCHEDULING
         };
         changed.or(Some(part.into()))
     }

@@ -65,6 +65,8 @@ pub enum Remark {
         of: usize,
     },
     ThreadsNotBound,
+    /// A signal stopped the process for a while, in which a sample may have run.
+    Stopped,
     /// A column that processes should agree on, with their values.
     Differs {
         column: String,
@@ -137,6 +139,7 @@ impl fmt::Display for Remark {
                 write!(f, "measured in part {number} of {of}: {why}")
             }
             Self::ThreadsNotBound => f.write_str("its threads were not bound to CPUs"),
+            Self::Stopped => f.write_str("a signal stopped its process while it was measured"),
             Self::Differs { column, values } => {
                 write!(f, "{column} differs between processes: {values}")
             }
