@@ -71,6 +71,8 @@ pub struct Running<M> {
     process: Child,
     /// The folder in which its plug-ins may keep files.
     place: Option<TempDir>,
+    /// Whether it has measured a matrix.
+    pub is_used: bool,
     /// The child's end of the socket, and its descriptor when the child is ready.
     theirs: Option<End>,
     descriptor: Option<PathBuf>,
@@ -155,8 +157,15 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
         drop(own);
         let (sender, messages) = channel();
         let from = socket.try_clone()?;
-        let (place, theirs, descriptor) = (None, end, None);
-        let running = Self { process, place, theirs, descriptor, socket, messages };
+        let running = Self {
+            process,
+            place: None,
+            is_used: false,
+            theirs: end,
+            descriptor: None,
+            socket,
+            messages,
+        };
         let listening = std::thread::Builder::new();
         let listening = listening.spawn(move || pass_on(&from, &sender)).map_err(explained);
         listening.context("cannot start the thread that listens to a child process")?;

@@ -124,7 +124,7 @@ impl<'a> Supervisor<'a> {
             None => collector,
         };
         collector.settle().into_iter().for_each(|group| emit(Event::Group(Box::new(group))));
-        let (mut watch, mut idle_ends) = (Watch::begin(share.is_read), 0);
+        let (mut watch, mut idle_ends) = (Watch::begin(share.is_read, false), 0);
         while !collector.open().is_empty() {
             let task = collector.task(work, share.duelists);
             let end = match self.attempt(&task, &mut collector, &mut watch, emit)? {
@@ -142,8 +142,7 @@ impl<'a> Supervisor<'a> {
                 idle_ends += 1;
                 continue;
             }
-            let is_of_matrix = |step: &Step| step.is_of_matrix() && !watch.is_harmless;
-            let step = watch.step.as_ref().filter(|step| !is_of_matrix(step));
+            let step = watch.step.as_ref().filter(|_| !watch.is_of_matrix());
             let mut concerned = collector.open();
             concerned.retain(|cell| step.is_some_and(|step| step.concerns(cell)));
             if concerned.is_empty() {
@@ -214,8 +213,9 @@ impl<'a> Supervisor<'a> {
         running.wake();
         // An error is ignored: if the child has ended, there will be no answers.
         let _ = send(&running.socket, task);
-        *watch = Watch::begin(watch.is_harmless);
+        *watch = Watch::begin(watch.is_harmless, running.is_used);
         let Some(end) = self.observe(&mut running, collector, watch, emit) else {
+            running.is_used = true;
             self.running = Some(running);
             return Ok(Attempt::Over(watch.finish()));
         };

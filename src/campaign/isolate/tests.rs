@@ -116,7 +116,10 @@ fn a_worker_follows_its_script() {
         ("ends after the matrix", _) => emit(ended()),
         ("finds no memory", _) => std::process::exit(OUT_OF_MEMORY),
         ("ends after a group", 0) => group("a").into_iter().for_each(emit),
-        ("ends after a group", _) => {
+        ("begins again", 0) => {
+            group("a").into_iter().chain([step("a", Turn::Prepare)]).for_each(emit);
+        }
+        ("ends after a group" | "begins again", _) => {
             assert_eq!(task.cells, [cell("b")]);
             group("b").into_iter().for_each(emit);
         }
@@ -220,6 +223,8 @@ fn children_that_end_are_replaced_and_results_are_kept() {
     for (script, results, end) in [
         ("ends after the matrix", &["b"][..], "NotMeasured"),
         ("ends after a group", &["a", "b"], "Done"),
+        // What a method does after its end costs the others nothing.
+        ("begins again", &["a", "b"], "Done"),
         // A matrix that could be read once is not the cause of the failure.
         ("reads it once more", &["a", "b"], "Done"),
         ("reads it once", &["a", &reading], "Done"),

@@ -27,8 +27,10 @@ pub struct Watch {
     spent: HashMap<RowKey, Duration>,
     /// Whether the matrix has ended without running methods.
     pub is_over: bool,
-    /// Whether the matrix is not the cause if the child ends: it was read before, or the child was only interrupted.
+    /// Whether the matrix is not the cause if a child ends: it was read before, or the child was only interrupted.
     pub is_harmless: bool,
+    /// Whether the child has measured another matrix before, and may have something left of it.
+    is_used: bool,
     /// The longest time for which this process has not looked since the last event that arrived in time.
     blind: Duration,
     /// The methods during which a signal stopped the child.
@@ -40,7 +42,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    pub fn begin(is_harmless: bool) -> Self {
+    pub fn begin(is_harmless: bool, is_used: bool) -> Self {
         Self {
             step: None,
             updated: Instant::now(),
@@ -48,6 +50,7 @@ impl Watch {
             spent: HashMap::new(),
             is_over: false,
             is_harmless,
+            is_used,
             blind: Duration::ZERO,
             stopped: Vec::new(),
             sampled: Vec::new(),
@@ -92,6 +95,9 @@ impl Watch {
                 Some("sent results of a method before its end")
             }
             Event::Ready(_) => Some("reported again that it is ready"),
+            Event::Step(Step::Method(cell, _)) if !collector.open().contains(cell) => {
+                Some("began with a method that was not to be measured")
+            }
             Event::Matrix(_) if self.step != Some(Step::Load) => {
                 Some("described a matrix that it was not reading")
             }
@@ -175,11 +181,17 @@ impl Watch {
         Outcome::new(Status::Failed, reason)
     }
 
+    /// Returns whether the matrix is the cause if the child ends now.
+    pub fn is_of_matrix(&self) -> bool {
+        let is_reading = self.step.as_ref().is_some_and(Step::is_of_matrix);
+        is_reading && !self.is_harmless && !self.is_used
+    }
+
     /// Returns whether neither a method nor the matrix is the cause if the child ends now.
     pub fn is_idle(&self) -> bool {
         match &self.step {
             None | Some(Step::Duel(_)) => true,
-            Some(step) => self.is_harmless && step.is_of_matrix(),
+            Some(step) => step.is_of_matrix() && !self.is_of_matrix(),
         }
     }
 
