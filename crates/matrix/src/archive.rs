@@ -120,7 +120,23 @@ pub fn expect_no_other(mut rest: impl Read) -> io::Result<()> {
         Some(path) => {
             Err(invalid(format!("the archive contains a second matrix, {}", shown(&path))))
         }
-        None => io::copy(&mut rest, &mut io::sink()).map(|_| ()),
+        None => expect_zeros(rest),
+    }
+}
+
+/// Checks that what follows the end of an archive only fills its last block, as a further archive would not.
+fn expect_zeros(mut rest: impl Read) -> io::Result<()> {
+    let mut piece = [0; 1 << 12];
+    loop {
+        let bytes = rest.read(&mut piece)?;
+        if piece[..bytes].iter().any(|byte| *byte != 0) {
+            return Err(invalid(
+                "after the end of the archive come bytes that are not 0: unpack it",
+            ));
+        }
+        if bytes == 0 {
+            return Ok(());
+        }
     }
 }
 

@@ -12,12 +12,18 @@ use super::header::{Field, Header, Symmetry, check_count};
 use super::scan;
 use super::text::{Block, line_at};
 use crate::Csr;
+use crate::memory::{ReadBounds, ReadStop};
 use crate::system::pages::provide_pages;
+
+/// The memory for an entry of a row that is sorted, in bytes: column and value, in a buffer that may have doubled, and
+/// half of them again.
+pub const SORTED: u64 = 40;
 
 pub fn coordinate<'a>(
     header: &Header,
     expand: bool,
     most_entries: u64,
+    bounds: ReadBounds,
     blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
 ) -> Result<Entries, Stop> {
     let mirror = header.symmetry.mirror_sign().filter(|_| expand);
@@ -32,7 +38,7 @@ pub fn coordinate<'a>(
     if chunks.iter().map(|chunk| chunk.stored).sum::<u64>() != header.stored {
         return Err(None);
     }
-    let (csr, duplicates) = assemble(header, ranges, mirror.is_some(), &chunks)?;
+    let (csr, duplicates) = assemble(header, ranges, mirror.is_some(), &chunks, bounds)?;
     let above: u64 = chunks.iter().map(|chunk| chunk.above).sum();
     let mirrored = chunks.iter().map(|chunk| chunk.rows.len() as u64).sum::<u64>() - header.stored;
     Ok(Entries { csr, duplicates, triangles: [above, mirrored - above], bytes })
@@ -49,9 +55,12 @@ fn assemble(
     ranges: Ranges,
     mirrored: bool,
     chunks: &[Chunk],
+    bounds: ReadBounds,
 ) -> Result<(Csr<f64>, u64), Fault> {
     let nnz: usize = chunks.iter().map(|chunk| chunk.rows.len()).sum();
     check_count(nnz as u64, "nonzeros")?;
+    let threads = rayon::current_num_threads();
+    let allow = |length: usize| bounds.allow(SORTED * nnz.min(threads * length) as u64);
     let mut csr = Csr {
         rows: header.rows,
         cols: header.cols,
@@ -62,7 +71,7 @@ fn assemble(
     let results: Vec<Result<FilledSlot, Fault>> = slots(&mut csr, ranges, chunks)
         .into_par_iter()
         .map_init(Vec::new, |cursors, slot| {
-            slot.fill(chunks, header.field == Field::Pattern, mirrored, cursors)
+            slot.fill(chunks, header.field == Field::Pattern, mirrored, cursors, allow)
         })
         .collect();
     // The results are collected sequentially so that the first fault is reported.
@@ -127,6 +136,7 @@ impl Slot<'_> {
         pattern: bool,
         mirrored: bool,
         cursors: &mut Vec<u32>,
+        allow: impl Fn(usize) -> Result<(), ReadStop>,
     ) -> Result<FilledSlot, Fault> {
         provide_pages(self.column_indices);
         provide_pages(self.values);
@@ -137,7 +147,7 @@ impl Slot<'_> {
         self.place(chunks, cursors);
         let size = self.values.len();
         let (remaining, duplicates) =
-            if self.is_in_order() { (size, 0) } else { self.order_rows(mirrored)? };
+            if self.is_in_order() { (size, 0) } else { self.order_rows(mirrored, allow)? };
         for offset in self.row_offsets {
             *offset += self.start as u32;
         }
@@ -199,12 +209,18 @@ impl Slot<'_> {
     }
 
     /// Sorts each row and sums its duplicates in the order of the file. The remaining entries are moved to the
-    /// front of the slot. Returns their number and the number of stored entries that were duplicates.
-    fn order_rows(&mut self, mirrored: bool) -> Result<(usize, u64), Fault> {
+    /// front of the slot. Returns their number and the number of stored entries that were duplicates. `allow` checks
+    /// the memory for a row of this length.
+    fn order_rows(
+        &mut self,
+        mirrored: bool,
+        allow: impl Fn(usize) -> Result<(), ReadStop>,
+    ) -> Result<(usize, u64), Fault> {
         let (mut remaining, mut duplicates) = (0, 0);
         let mut sorted: Vec<(u32, f64)> = Vec::new();
         for row in 0..self.row_offsets.len() {
             let entries = self.row(row);
+            allow(entries.len())?;
             let columns = self.column_indices[entries.clone()].iter().copied();
             sorted.clear();
             sorted.extend(columns.zip(self.values[entries].iter().copied()));

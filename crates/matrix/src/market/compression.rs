@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
-use bzip2::bufread::MultiBzDecoder;
+use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 use zstd::stream::read::Decoder as ZstdDecoder;
@@ -31,6 +31,9 @@ pub type Decompressed<'a> = Box<dyn Read + Send + 'a>;
 const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
 const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+
+/// The most bytes that deflate makes of one.
+pub const DEFLATE_GROWTH: u64 = 1032;
 
 impl Compression {
     /// Returns the compression of a file that begins with these bytes; `None` for a zip archive.
@@ -68,8 +71,7 @@ impl Compression {
     pub const fn growth(&self) -> u64 {
         match self {
             Self::Plain => 1,
-            // Deflate expands one byte to at most 1032.
-            Self::Gzip | Self::Zip(_) => 1032,
+            Self::Gzip | Self::Zip(_) => DEFLATE_GROWTH,
             Self::Bzip2 | Self::Xz | Self::Zstd => 1 << 20,
         }
     }
@@ -78,8 +80,8 @@ impl Compression {
     pub fn decompress<'a>(&self, compressed: impl BufRead + Send + 'a) -> Decompressed<'a> {
         match self {
             Self::Plain | Self::Zip(_) => Box::new(compressed),
-            Self::Gzip => Box::new(Members::Compressed(compressed)),
-            Self::Bzip2 => Box::new(MultiBzDecoder::new(compressed)),
+            Self::Gzip => Box::new(Members::<_, GzDecoder<_>>::Compressed(compressed)),
+            Self::Bzip2 => Box::new(Members::<_, BzDecoder<_>>::Compressed(compressed)),
             Self::Xz => Box::new(XzReader::new_mem_limit(compressed, true, MOST_XZ_KIB)),
             Self::Zstd => {
                 let decoder = ZstdDecoder::with_buffer(compressed);
@@ -98,47 +100,92 @@ pub fn decompressed(contents: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
     }
     let (decompressed, mut text) = (compression.decompress(&contents[..]), Vec::new());
     let read = decompressed.take(most.saturating_add(1)).read_to_end(&mut text);
-    let bytes = read.map_err(|error| name_damage(error, compression.name()))?;
+    let name = compression.name();
+    let bytes = read.map_err(|error| name_damage(error, &format!("{name} data")))?;
     if bytes as u64 > most {
         let message = format!("it is more than {} when it is decompressed", Size(most));
-        return Err(io::Error::new(ErrorKind::InvalidData, message));
+        return Err(invalid(message));
+    }
+    if let Some(again) = Compression::of(&text).filter(|it| !matches!(it, Compression::Plain)) {
+        let what = format!("it is compressed twice, as {} data in {name} data", again.name());
+        return Err(invalid(format!("{what}: decompress it once")));
     }
     Ok(text)
 }
 
-/// Reads the members of a gzip file one after another. Zeros after a member are padding, as for gzip itself.
-enum Members<B> {
+/// The members of a file, which are read one after another.
+enum Members<B, D> {
     /// The bytes from the start of a member.
     Compressed(B),
-    Member(Box<GzDecoder<B>>),
+    Member(Box<D>),
     End,
 }
 
-impl<B: BufRead> Members<B> {
-    fn begin(mut compressed: B) -> io::Result<Self> {
+/// A decoder of one member.
+trait Decoder<B>: Read + Sized {
+    /// Begins a member; `None` at the end of the file.
+    fn begin(compressed: B) -> io::Result<Option<Self>>;
+    fn into_inner(self) -> B;
+}
+
+impl<B: BufRead> Decoder<B> for GzDecoder<B> {
+    fn begin(mut compressed: B) -> io::Result<Option<Self>> {
+        // Zeros after a member are padding, as for gzip itself.
         while let zeros @ 1.. = compressed.fill_buf()?.iter().take_while(|&&byte| byte == 0).count()
         {
             compressed.consume(zeros);
         }
         match compressed.fill_buf()?.first() {
-            None => Ok(Self::End),
-            Some(&first) if first == GZIP_MAGIC[0] => {
-                Ok(Self::Member(Box::new(GzDecoder::new(compressed))))
-            }
-            Some(_) => Err(io::Error::new(
-                ErrorKind::InvalidData,
+            None => Ok(None),
+            Some(&first) if first == GZIP_MAGIC[0] => Ok(Some(Self::new(compressed))),
+            Some(_) => Err(invalid(
                 "after the gzip data come bytes that are none: the file is damaged, or something was appended to it",
             )),
         }
     }
+
+    fn into_inner(self) -> B {
+        self.into_inner()
+    }
 }
 
-impl<B: BufRead> Read for Members<B> {
+impl<B: BufRead> Decoder<B> for BzDecoder<B> {
+    fn begin(mut compressed: B) -> io::Result<Option<Self>> {
+        // A decoder takes long to make, and a small file may have a million members without contents.
+        while is_empty_bzip2(compressed.fill_buf()?) {
+            compressed.consume(EMPTY_BZIP2);
+        }
+        let is_end = compressed.fill_buf()?.is_empty();
+        Ok((!is_end).then(|| Self::new(compressed)))
+    }
+
+    fn into_inner(self) -> B {
+        self.into_inner()
+    }
+}
+
+/// The size of a member of bzip2 without contents, in bytes.
+const EMPTY_BZIP2: usize = 14;
+
+/// Returns whether the bytes begin with such a member: a header, the mark of its end, and the checksum 0.
+fn is_empty_bzip2(bytes: &[u8]) -> bool {
+    let end = b"\x17\x72\x45\x38\x50\x90\0\0\0\0";
+    matches!(bytes, [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..] if rest.starts_with(end))
+}
+
+fn invalid(message: impl Into<String>) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, message.into())
+}
+
+impl<B, D: Decoder<B>> Read for Members<B, D> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             *self = match std::mem::replace(self, Self::End) {
                 Self::End => return Ok(0),
-                Self::Compressed(compressed) => Self::begin(compressed)?,
+                Self::Compressed(compressed) => match D::begin(compressed)? {
+                    Some(member) => Self::Member(Box::new(member)),
+                    None => Self::End,
+                },
                 Self::Member(mut member) => match member.read(buffer)? {
                     0 if !buffer.is_empty() => Self::Compressed(member.into_inner()),
                     bytes => {

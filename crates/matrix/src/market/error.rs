@@ -55,6 +55,11 @@ impl Defect {
         Self { message, is_unsupported: true }
     }
 
+    /// Returns it as the defect of a part of the file.
+    pub fn of(self, part: &str) -> Self {
+        Self { message: format!("{part}: {}", self.message), ..self }
+    }
+
     /// Returns the defect of a file that is not what it was when its reading began.
     pub fn changed() -> Self {
         "the file changed while it was being read".into()
@@ -86,11 +91,23 @@ impl Fault {
     pub fn at(line: u64, defect: impl Into<Defect>) -> Self {
         Self { line: Some(line), reason: Reason::Defect(defect.into()) }
     }
+
+    /// Adds the line to a defect that has none.
+    pub fn in_line(self, line: u64) -> Self {
+        let is_defect = matches!(self.reason, Reason::Defect(_));
+        Self { line: self.line.or(is_defect.then_some(line)), ..self }
+    }
 }
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
         Self { line: None, reason: error.into() }
+    }
+}
+
+impl From<ReadStop> for Fault {
+    fn from(stop: ReadStop) -> Self {
+        io::Error::from(stop).into()
     }
 }
 
@@ -100,21 +117,20 @@ impl From<Defect> for Fault {
     }
 }
 
-/// Converts an error of the libraries for archives and compressed data into a message about the file. Messages
-/// of libraries may quote the file, so they are truncated and made printable.
-pub(super) fn name_damage(error: io::Error, compression: &str) -> io::Error {
-    let kind = error.kind();
+/// Converts an error of the libraries for archives and compressed data into a message about the file, with the name of
+/// the data. Messages of libraries may quote the file, so they are truncated and made printable. What has been
+/// converted is not changed again.
+pub(super) fn name_damage(error: io::Error, data: &str) -> io::Error {
     if error.raw_os_error().is_some() || ReadStop::of(&error).is_some() {
         return error;
     }
     let message = shown(error.to_string().as_bytes(), 200);
-    match kind {
-        ErrorKind::InvalidData => io::Error::new(kind, message),
-        ErrorKind::UnexpectedEof => {
-            io::Error::new(kind, format!("the {compression} data end too early"))
-        }
-        _ => io::Error::new(kind, format!("the {compression} data are damaged ({message})")),
-    }
+    let named = match error.kind() {
+        ErrorKind::InvalidData => message,
+        ErrorKind::UnexpectedEof => format!("the {data} end too early"),
+        _ => format!("the {data} are damaged ({message})"),
+    };
+    io::Error::new(ErrorKind::InvalidData, named)
 }
 
 pub(super) fn quote(token: &[u8]) -> String {

@@ -43,7 +43,7 @@ impl<'c> Input<'c> {
         }
         let collected = collect(file, bounds)?;
         let size = collected.len() as u64;
-        Ok(Self { bytes: Bytes::Memory(collected), size, bounds })
+        Ok(Self { bytes: Bytes::Memory(collected), size, bounds: bounds.beside(size) })
     }
 
     pub fn stream_bytes(&self) -> u64 {

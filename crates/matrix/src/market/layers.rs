@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 use std::mem;
 
 use super::compression::{Compression, Decompressed};
-use super::error::Defect;
+use super::error::{Defect, name_damage};
 use super::input::{Input, PIECE};
 use crate::archive::{self, Member};
 
@@ -26,12 +26,13 @@ pub struct Layers(Vec<Layer>);
 
 impl Layers {
     pub fn push(&mut self, layer: Layer) -> Result<(), Defect> {
-        let (most, what) = match layer {
-            Layer::Compressed(_) => (MOST_COMPRESSIONS, "it is packed more than twice: unpack it"),
-            Layer::Member(_) => (1, "it is an archive in an archive: unpack it once"),
-        };
+        let most = if layer.compression().is_some() { MOST_COMPRESSIONS } else { 1 };
         let kind = mem::discriminant(&layer);
         if self.0.iter().filter(|known| mem::discriminant(*known) == kind).count() == most {
+            let what = match layer.compression() {
+                Some(it) => format!("it has {} data in {}: decompress it", it.name(), self.name()),
+                None => "it is an archive in an archive: unpack it once".to_owned(),
+            };
             return Err(what.into());
         }
         self.0.push(layer);
@@ -50,9 +51,8 @@ impl Layers {
     }
 
     /// Returns the name of the packed data in messages.
-    pub fn name(&self) -> &'static str {
-        let mut compressions = self.0.iter().filter_map(Layer::compression);
-        compressions.next_back().map_or("tar", Compression::name)
+    pub fn name(&self) -> String {
+        name(&self.0)
     }
 
     /// Returns an upper bound on the number of bytes that a byte of the file becomes.
@@ -67,13 +67,33 @@ impl Layers {
             Some(Layer::Compressed(Compression::Zip(file))) => file.decompress(input),
             _ => Box::new(input.reader_at(0)),
         };
-        for layer in &self.0 {
-            bytes = match layer {
+        for (place, layer) in self.0.iter().enumerate() {
+            let packed: Decompressed<'a> = match layer {
                 Layer::Compressed(it) => it.decompress(BufReader::with_capacity(PIECE, bytes)),
                 Layer::Member(member) => Box::new(MemberReader::new(member, bytes)),
             };
+            bytes = Box::new(Named { packed, name: name(&self.0[..=place]) });
         }
         bytes
+    }
+}
+
+/// Returns the name of the data in these layers, such as `gzip data in zip data`.
+fn name(layers: &[Layer]) -> String {
+    let compressions = layers.iter().rev().filter_map(Layer::compression);
+    let names: Vec<_> = compressions.map(|it| format!("{} data", it.name())).collect();
+    if names.is_empty() { "tar data".to_owned() } else { names.join(" in ") }
+}
+
+/// A layer that is removed while it is read. Errors name its data.
+struct Named<'a> {
+    packed: Decompressed<'a>,
+    name: String,
+}
+
+impl Read for Named<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.packed.read(buffer).map_err(|error| name_damage(error, &self.name))
     }
 }
 

@@ -32,7 +32,6 @@ mod zip;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::path::Path;
 
 pub use build::sum;
@@ -204,11 +203,13 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     let mut lines = text.lines(options.chunk);
     let (header, kind) = Header::read(&mut lines)?;
     check_count(header.stored, "entries").map_err(|defect| lines.fault(defect))?;
-    let needs = size_hint(&header, text, options).bytes().saturating_add(text.input.stream_bytes());
-    text.input.bounds.allow(needs).map_err(|stop| Fault::from(io::Error::from(stop)))?;
+    let needs = size_hint(&header, text, options).bytes();
+    text.input.bounds.allow(needs).map_err(Fault::from)?;
     let entries = match header.format {
         Format::Coordinate => {
-            build::coordinate(&header, options.expand, text.most_entries(), lines.remainder())?
+            let bounds = text.input.bounds.beside(needs);
+            let most = text.most_entries();
+            build::coordinate(&header, options.expand, most, bounds, lines.remainder())?
         }
         Format::Array => build::array(&header, options.expand, lines.remainder())?,
     };

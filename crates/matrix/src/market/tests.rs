@@ -1,7 +1,7 @@
 //! Tests of the reader and the writer. The result must not depend on the size of the chunks and the number of
 //! threads.
 
-mod archive;
+pub mod archive;
 mod fuzz;
 mod input;
 mod limits;
@@ -73,7 +73,7 @@ fn assert_same(found: &Result<Market, String>, expected: &Result<Market, String>
     }
 }
 
-fn gzip(text: &[u8]) -> Vec<u8> {
+pub fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text).unwrap();
     encoder.finish().unwrap()

@@ -79,7 +79,7 @@ impl<'c> Text<'c> {
 
     fn member(&mut self) -> Result<Layer, Fault> {
         let located = archive::locate(self.reader());
-        let member = located.map_err(|error| self.name_damage(error))?;
+        let member = located.map_err(|error| name_damage(error, &self.layers.name()))?;
         self.name = member.path.clone();
         Ok(Layer::Member(member))
     }
@@ -87,9 +87,10 @@ impl<'c> Text<'c> {
     /// Chooses the matrix of a zip archive, unless it is a NumPy archive.
     fn zipped(&mut self) -> Result<Option<Layer>, Fault> {
         if !self.layers.is_empty() {
-            return Err(Defect::from("it is a zip archive that is packed again: unpack it").into());
+            let data = self.layers.name();
+            return Err(Defect::from(format!("it is a zip archive in {data}: unpack it")).into());
         }
-        let files = zip::files(&self.input).map_err(|error| name_damage(error, "zip"))?;
+        let files = zip::files(&self.input).map_err(|error| name_damage(error, "zip data"))?;
         if files.iter().any(|file| file.name.ends_with(".npy")) {
             self.arrays = files;
             return Ok(None);
@@ -101,13 +102,8 @@ impl<'c> Text<'c> {
 
     fn read_head(&self) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
-        let read = self.reader().take(HEAD as u64).read_to_end(&mut head);
-        read.map_err(|error| self.name_damage(error))?;
+        self.reader().take(HEAD as u64).read_to_end(&mut head)?;
         Ok(head)
-    }
-
-    pub fn name_damage(&self, error: io::Error) -> io::Error {
-        name_damage(error, self.layers.name())
     }
 
     /// Returns the decompressed text.
@@ -130,11 +126,7 @@ impl<'c> Text<'c> {
         let source = if self.layers.is_empty() {
             Source::Plain { at: 0 }
         } else {
-            Source::Compressed {
-                text: self.reader(),
-                compression: self.layers.name(),
-                carry: Vec::new(),
-            }
+            Source::Compressed { text: self.reader(), carry: Vec::new() }
         };
         // With blocks of size 0, the iteration would not end.
         let blocks = Blocks { input: &self.input, source, size: size.max(1) };
@@ -155,8 +147,6 @@ enum Source<'a> {
     },
     Compressed {
         text: Decompressed<'a>,
-        /// The name of the compression in messages.
-        compression: &'static str,
         /// The start of a line at the end of the previous block.
         carry: Vec<u8>,
     },
@@ -180,12 +170,11 @@ impl<'a> Iterator for Blocks<'a> {
                 *at = range.end;
                 (!range.is_empty()).then_some(Ok(Block::Lines(self.input, range)))
             }
-            Source::Compressed { text, compression, carry } => {
+            Source::Compressed { text, carry } => {
                 let checked = self.input.bounds.check().map_err(io::Error::from);
                 let block = checked.and_then(|()| decompress(text, carry, self.size));
                 let is_end = block.as_ref().is_ok_and(Vec::is_empty);
-                let named = block.map_err(|error| name_damage(error, compression));
-                (!is_end).then(|| named.map(Block::Text))
+                (!is_end).then(|| block.map(Block::Text))
             }
         }
     }
@@ -259,7 +248,7 @@ pub struct Lines<'a> {
     /// The position of the next line in `block`.
     at: usize,
     /// The number of the last line that was returned, from 1.
-    line: u64,
+    pub line: u64,
     /// The total size in bytes of the lines returned so far.
     pub bytes: u64,
 }

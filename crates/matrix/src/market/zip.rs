@@ -1,12 +1,13 @@
 //! Zip archives: the files in them, and the one that is the matrix. A NumPy archive (`.npz`) is one too.
 
+use std::collections::HashSet;
 use std::io::{self, ErrorKind, Read, Seek};
 
 use flate2::CrcReader;
 use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::compression::Decompressed;
+use super::compression::{DEFLATE_GROWTH, Decompressed};
 use super::input::Input;
 use crate::archive::is_matrix;
 
@@ -33,8 +34,32 @@ pub fn files(input: &Input) -> io::Result<Vec<File>> {
     if archive.len() > MOST_FILES {
         return Err(invalid(format!("the zip archive has {} files", archive.len())));
     }
+    if archive.has_duplicate_names() {
+        let name = repeated_name(input, archive.central_directory_start())?;
+        let what = format!("the zip archive contains several files with the name {name}");
+        return Err(invalid(format!("{what}; unpack it")));
+    }
     let files = (0..archive.len()).map(|number| File::of(&mut archive, number, input.size));
     files.filter_map(Result::transpose).collect()
+}
+
+/// Returns the name that several files of an archive have, whose directory begins at `start`. The library knows only
+/// the last one of them.
+fn repeated_name(input: &Input, start: u64) -> io::Result<String> {
+    let (mut directory, mut names) = (input.reader_at(start), HashSet::new());
+    loop {
+        let mut header = [0; 46];
+        directory.read_exact(&mut header)?;
+        let [length, extra, comment] =
+            [28, 30, 32].map(|at| u16::from_le_bytes([header[at], header[at + 1]]));
+        let mut name = vec![0; length.into()];
+        directory.read_exact(&mut name)?;
+        directory.seek_relative(i64::from(extra) + i64::from(comment))?;
+        let shown = String::from_utf8_lossy(&name).escape_debug().to_string();
+        if !names.insert(name) {
+            return Ok(shown);
+        }
+    }
 }
 
 /// Returns the file of an archive that is the matrix: the only file, or the only one with the extension of a matrix.
@@ -81,6 +106,10 @@ impl File {
         if start.checked_add(compressed).is_none_or(|end| end > size) {
             return refused("lies beyond the end of the archive, which is damaged");
         }
+        let growth = if is_deflated { DEFLATE_GROWTH } else { 1 };
+        if file.size() > compressed.saturating_mul(growth) {
+            return refused("has fewer bytes than stated, the archive is damaged");
+        }
         Ok(Some(Self {
             start,
             compressed,
@@ -117,7 +146,7 @@ impl<R: Read> Read for Checked<R> {
         let crc = self.contents.crc();
         let is_whole = crc.sum() == self.crc && crc.amount() == self.size as u32;
         if bytes == 0 && !buffer.is_empty() && !is_whole {
-            return Err(invalid("the zip data have another length or checksum than stated".into()));
+            return Err(io::Error::other("another length or checksum than stated"));
         }
         Ok(bytes)
     }

@@ -30,6 +30,8 @@ impl SizeHint {
 pub struct ReadBounds<'a> {
     interrupted: Option<&'a AtomicBool>,
     most_bytes: u64,
+    /// The memory that the reader holds already, in bytes.
+    held: u64,
     /// The origin of the memory limit, for messages, for example an option.
     by: &'static str,
 }
@@ -60,12 +62,17 @@ impl ReadStop {
 
 impl<'a> ReadBounds<'a> {
     /// No interrupt flag and no memory limit.
-    pub const NONE: Self = Self { interrupted: None, most_bytes: u64::MAX, by: "" };
+    pub const NONE: Self = Self { interrupted: None, most_bytes: u64::MAX, held: 0, by: "" };
 
     /// Creates bounds that stop reading when `interrupted` is set or more than `most_bytes` of memory are
     /// needed. `by` names the origin of this limit in messages.
     pub fn new(interrupted: &'a AtomicBool, most_bytes: u64, by: &'static str) -> Self {
-        Self { interrupted: Some(interrupted), most_bytes, by }
+        Self { interrupted: Some(interrupted), most_bytes, held: 0, by }
+    }
+
+    /// Returns the bounds for what is read while `bytes` more are held.
+    pub fn beside(self, bytes: u64) -> Self {
+        Self { held: self.held.saturating_add(bytes), ..self }
     }
 
     pub fn check(self) -> Result<(), ReadStop> {
@@ -73,9 +80,10 @@ impl<'a> ReadBounds<'a> {
         if interrupted { Err(ReadStop::Interrupted) } else { Ok(()) }
     }
 
-    /// Checks the memory limit against the `bytes` that reading needs in total.
+    /// Checks the memory limit against `bytes` and what is held beside them.
     pub fn allow(self, bytes: u64) -> Result<(), ReadStop> {
-        let Self { most_bytes: most, by, .. } = self;
+        let Self { most_bytes: most, held, by, .. } = self;
+        let bytes = bytes.saturating_add(held);
         if bytes > most { Err(ReadStop::Memory { bytes, most, by }) } else { Ok(()) }
     }
 }

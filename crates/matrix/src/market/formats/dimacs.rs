@@ -80,6 +80,7 @@ impl Problem {
         let nodes = words.number_in_line("the number of nodes", u64::MAX)?;
         let edges = words.number_in_line("the number of edges", u64::MAX)?;
         check_count(nodes, "nodes").map_err(|defect| words.fault(defect))?;
+        words.expect_line_end()?;
         Ok(Self { nodes: nodes as usize, edges, is_directed })
     }
 

@@ -2,14 +2,16 @@
 //! indices and the values, counted from 1, in columns of fixed width as Fortran formats say. The header of
 //! Harwell-Boeing has right-hand sides too, which are not read.
 
-use std::iter::{repeat, repeat_with};
+use std::iter::repeat_with;
 
 use super::super::entry::{Entry, number};
 use super::super::error::{Defect, Fault, quote};
 use super::super::header::{Field, Symmetry, check_count};
-use super::super::text::{Lines, Text, words};
+use super::super::text::{Lines, Text, tokens, words};
+use super::triplets::push;
 use super::words::whole;
 use super::{Stored, Triplets};
+use crate::memory::ReadBounds;
 
 /// The size of the blocks in which the text is read, in bytes.
 const BLOCK: usize = 1 << 16;
@@ -24,34 +26,36 @@ struct Header {
     symmetry: Symmetry,
     /// The formats of column offsets, row indices and values.
     formats: [Format; 3],
+    /// The number of lines of right-hand sides.
+    sides: u64,
 }
 
 pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
     let mut lines = text.lines(BLOCK);
     let header = Header::read(&mut lines)?;
-    let offsets = header.column_offsets(&mut lines)?;
-    let mut rows = Vec::new();
+    let bounds = text.input.bounds;
+    let offsets = header.column_offsets(&mut lines, bounds)?;
+    let mut entries = Triplets::new(header.field != Field::Pattern, bounds);
+    entries.hold(size_of_val(&offsets[..]) as u64)?;
+    let (mut col, mut place) = (0, 0);
     header.formats[1].each(&mut lines, header.nonzeros, |word| {
-        match whole(word, "row index", header.rows as u64)? {
-            0 => return Err("row index 0: indices start at 1".into()),
-            index => rows.push(index as u32 - 1),
+        let row = match whole(word, "row index", header.rows as u64)? {
+            0 => return Err(Defect::from("row index 0: indices start at 1").into()),
+            index => index as u32 - 1,
+        };
+        while offsets[col + 1] as usize <= entries.len() + 1 {
+            col += 1;
         }
-        Ok(())
+        entries.push(Entry { row, col: col as u32, value: 1.0 })
     })?;
-    let mut values = Vec::new();
     if header.field != Field::Pattern {
         header.formats[2].each(&mut lines, header.nonzeros, |word| {
-            values.push(number(word, header.field)?);
+            entries.set_value(place, number(word, header.field)?);
+            place += 1;
             Ok(())
         })?;
     }
-    let mut entries = Triplets::new(header.field != Field::Pattern, text.input.bounds);
-    let mut stored = rows.into_iter().zip(values.into_iter().chain(repeat(1.0)));
-    for (ends, col) in offsets.windows(2).zip(0..) {
-        for (row, value) in stored.by_ref().take(ends[1] - ends[0]) {
-            entries.push(Entry { row, col, value })?;
-        }
-    }
+    expect_end(&mut lines, header.sides)?;
     let Header { rows, cols, field, symmetry, .. } = header;
     let remarks = Vec::new();
     Ok(Stored { rows, cols, field, symmetry, entries, bytes: lines.bytes, remarks })
@@ -63,8 +67,7 @@ impl Header {
         // The counts of lines: in all, and of offsets, indices, values and right-hand sides.
         let counts = line(lines)?;
         let of_sides = words(&counts).nth(4).map(|word| whole(word, "a number of lines", u64::MAX));
-        let has_sides =
-            of_sides.transpose().map_err(|defect| lines.fault(defect))?.unwrap_or(0) > 0;
+        let sides = of_sides.transpose().map_err(|defect| lines.fault(defect))?.unwrap_or(0);
         let sizes_line = line(lines)?;
         let (field, symmetry) = kind(&sizes_line).map_err(|defect| lines.fault(defect))?;
         let sizes = ["rows", "columns", "nonzeros"].into_iter().zip(words(&sizes_line).skip(1));
@@ -93,25 +96,25 @@ impl Header {
         let values = if field == Field::Pattern { Ok(Format::NONE) } else { format() };
         let formats = [offsets, indices, values].into_iter().collect::<Result<Vec<_>, Defect>>();
         let formats = formats.map_err(|defect| lines.fault(defect))?;
-        if has_sides {
+        if sides > 0 {
             line(lines)?;
         }
         let formats = formats.try_into().ok().expect("three formats");
-        Ok(Self { rows, cols, nonzeros, field, symmetry, formats })
+        Ok(Self { rows, cols, nonzeros, field, symmetry, formats, sides })
     }
 
     /// Reads the offsets of the columns, which ascend from 1.
-    fn column_offsets(&self, lines: &mut Lines) -> Result<Vec<usize>, Fault> {
-        let (mut offsets, end) = (Vec::new(), self.nonzeros + 1);
+    fn column_offsets(&self, lines: &mut Lines, bounds: ReadBounds) -> Result<Vec<u32>, Fault> {
+        let (mut offsets, end) = (Vec::new(), self.nonzeros as u32 + 1);
         self.formats[0].each(lines, self.cols + 1, |word| {
-            let offset = whole(word, "a column offset", end as u64)? as usize;
+            let offset = whole(word, "a column offset", end.into())? as u32;
             let before = offsets.last().copied().unwrap_or(1);
             if offset < before || offsets.is_empty() && offset != 1 {
                 let what = "the offsets must ascend from 1";
-                return Err(format!("column offset {offset} follows {before}: {what}").into());
+                let found = format!("column offset {offset} follows {before}: {what}");
+                return Err(Defect::from(found).into());
             }
-            offsets.push(offset);
-            Ok(())
+            push(&mut offsets, offset, bounds)
         })?;
         match offsets.last() {
             Some(&last) if last != end => {
@@ -204,35 +207,55 @@ impl Format {
         &self,
         lines: &mut Lines,
         count: usize,
-        mut take: impl FnMut(&[u8]) -> Result<(), Defect>,
+        mut take: impl FnMut(&[u8]) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let mut left = count;
         while left > 0 {
             let line = line(lines)?;
             let in_line = left.min(self.per_line);
-            let taken = self.numbers(&line, in_line).into_iter().try_for_each(&mut take);
-            taken.map_err(|defect| lines.fault(defect))?;
+            let (numbers, rest) = self.numbers(&line, in_line);
+            let taken = numbers.into_iter().try_for_each(&mut take);
+            taken.map_err(|fault| fault.in_line(lines.line))?;
+            if let Some(word) = tokens(rest).next() {
+                return Err(
+                    lines.fault(format!("unexpected {} at the end of the line", quote(word)))
+                );
+            }
             left -= in_line;
         }
         Ok(())
     }
 
-    /// Returns the `count` numbers of a line. Between blanks they are told apart by these, because scipy writes other
-    /// widths than its format says.
-    fn numbers<'l>(&self, line: &'l [u8], count: usize) -> Vec<&'l [u8]> {
+    /// Returns the `count` numbers of a line, and the rest of it. Between blanks they are told apart by these, because
+    /// scipy writes other widths than its format says.
+    fn numbers<'l>(&self, line: &'l [u8], count: usize) -> (Vec<&'l [u8]>, &'l [u8]) {
         let found: Vec<_> = words(line).take(count + 1).collect();
         if found.len() == count {
-            return found;
+            return (found, b"");
         }
         let place = |at: usize| line.len().min(at.saturating_mul(self.width));
         // The numbers that the line does not have are empty, of which the first one is an error.
         let count = count.min(line.len() + 1);
-        (0..count).map(|at| line[place(at)..place(at + 1)].trim_ascii()).collect()
+        let numbers = (0..count).map(|at| line[place(at)..place(at + 1)].trim_ascii());
+        (numbers.collect(), &line[place(count)..])
     }
 }
 
 fn upper(text: &[u8]) -> Option<String> {
     Some(std::str::from_utf8(text).ok()?.to_ascii_uppercase().replace(' ', ""))
+}
+
+/// Checks that nothing follows the matrix but this number of lines.
+fn expect_end(lines: &mut Lines, sides: u64) -> Result<(), Fault> {
+    let mut left = sides;
+    while let Some(line) = lines.next()? {
+        let word = tokens(line).next().filter(|_| left == 0).map(quote);
+        if let Some(word) = word {
+            return Err(lines.fault(format!("unexpected {word} after the end of the matrix")));
+        }
+        left = left.saturating_sub(1);
+    }
+    Ok(())
 }
 
 /// Returns the next line without its end.

@@ -2,13 +2,14 @@
 //! are counted from 1. The three digits of the format say whether sizes of vertices, weights of vertices (`WEIGHTS` of
 //! them) and weights of edges are there. Each edge is in the lines of both its vertices. Comments begin with `%`.
 
-use super::super::chunk::{Entries, zeros};
+use super::super::chunk::zeros;
 use super::super::entry::{Entry, number};
-use super::super::error::{Defect, Fault};
+use super::super::error::Fault;
 use super::super::header::{Field, Symmetry, check_count};
 use super::super::text::Text;
 use super::words::{Words, whole};
 use super::{Stored, Triplets};
+use crate::Csr;
 use crate::csr::MAX_INDEX;
 
 const COMMENT: &[u8] = b"%";
@@ -84,6 +85,7 @@ impl Header {
                 .map_err(|defect| words.fault(defect))?,
             None => 1,
         };
+        words.expect_line_end()?;
         Ok(Self {
             vertices: vertices as usize,
             edges,
@@ -102,6 +104,7 @@ impl Header {
         for _ in 0..self.before {
             words.number_in_line("the size or weight of a vertex", u64::MAX)?;
         }
+        let first = entries.len();
         while let Some(word) = words.next()? {
             let neighbour = whole(word, "neighbour", self.vertices.min(MAX_INDEX) as u64);
             let neighbour = neighbour.and_then(|neighbour| match neighbour {
@@ -123,17 +126,24 @@ impl Header {
             };
             entries.push(Entry { row: vertex, col, value })?;
         }
+        if let Some(neighbour) = entries.repeated_column(first) {
+            let (vertex, neighbour) = (vertex + 1, neighbour + 1);
+            let what = format!("vertex {vertex} has the neighbour {neighbour} more than once");
+            return Err(words.fault(format!("{what}; {GRAPHCHK}")));
+        }
         Ok(())
     }
 }
 
-/// Checks that each edge is in the lines of both its vertices once, with the same weight.
-pub fn check(built: &Entries) -> Result<(), Fault> {
-    let csr = &built.csr;
-    if built.duplicates > 0 {
-        let message = format!("a vertex has the same neighbour more than once; {GRAPHCHK}");
-        return Err(Defect::from(message).into());
-    }
+/// Checks that each edge is in the lines of both its vertices, with the same weight.
+pub fn check(csr: &Csr<f64>, text: &Text) -> Result<(), Fault> {
+    let Some((vertex, what)) = objection(csr, text)? else { return Ok(()) };
+    Err(Fault::at(line_of(vertex, text)?, format!("{what}; {GRAPHCHK}")))
+}
+
+/// Returns the first vertex that another one contradicts, and how.
+fn objection(csr: &Csr<f64>, text: &Text) -> Result<Option<(usize, String)>, Fault> {
+    text.input.bounds.allow(csr.bytes() + (size_of::<u32>() * csr.rows) as u64)?;
     // The next entry of each row. The rows are visited in ascending order, and so are the entries of a column.
     let mut next: Vec<u32> = zeros(csr.rows)?;
     next.copy_from_slice(&csr.row_offsets[..csr.rows]);
@@ -144,31 +154,38 @@ pub fn check(built: &Entries) -> Result<(), Fault> {
             let other = csr.row(col).contains(&opposite).then(|| csr.column_indices[opposite]);
             match other.map(|other| other as usize) {
                 Some(other) if other == row => {}
-                Some(other) if other < row => return Err(one_sided(col, other)),
-                _ => return Err(one_sided(row, col)),
+                Some(other) if other < row => return Ok(Some(one_sided(col, other))),
+                _ => return Ok(Some(one_sided(row, col))),
             }
             let weights = [csr.values[place], csr.values[opposite]];
             if weights[0] != weights[1] {
-                return Err(two_weights(row, col, weights));
+                return Ok(Some(two_weights(row, col, weights)));
             }
             next[col] += 1;
         }
     }
-    Ok(())
+    Ok(None)
 }
 
-fn one_sided(vertex: usize, neighbour: usize) -> Fault {
-    let (vertex, neighbour) = (vertex + 1, neighbour + 1);
-    let what =
-        format!("vertex {vertex} has the neighbour {neighbour}, which does not have {vertex}");
-    Defect::from(format!("{what}; {GRAPHCHK}")).into()
+fn one_sided(at: usize, other: usize) -> (usize, String) {
+    let (vertex, neighbour) = (at + 1, other + 1);
+    (at, format!("vertex {vertex} has the neighbour {neighbour}, which does not have {vertex}"))
 }
 
-fn two_weights(vertex: usize, neighbour: usize, [weight, other]: [f64; 2]) -> Fault {
-    let (vertex, neighbour) = (vertex + 1, neighbour + 1);
+fn two_weights(at: usize, other: usize, [weight, of_other]: [f64; 2]) -> (usize, String) {
+    let (vertex, neighbour) = (at + 1, other + 1);
     let what =
         format!("the edge {vertex}-{neighbour} has the weight {weight} in the line of {vertex}");
-    Defect::from(format!("{what} and {other} in that of {neighbour}; {GRAPHCHK}")).into()
+    (at, format!("{what} and {of_other} in that of {neighbour}"))
+}
+
+fn line_of(vertex: usize, text: &Text) -> Result<u64, Fault> {
+    let mut words = Words::of(text);
+    words.next_line(COMMENT)?;
+    for _ in 0..=vertex {
+        next_vertex(&mut words)?;
+    }
+    Ok(words.line)
 }
 
 /// Goes to the next line that is no comment. A blank line is a vertex without neighbours.

@@ -54,7 +54,7 @@ pub fn read(contents: Contents, text: &Text, options: &Options) -> Result<Market
     let mirror = symmetry.mirror_sign().filter(|_| options.expand);
     let mut built = entries.into_csr(rows, cols, mirror)?;
     match contents {
-        Contents::Metis => metis::check(&built)?,
+        Contents::Metis => metis::check(&built.csr, text)?,
         Contents::Dimacs if field == Field::Pattern => dimacs::count_once(&mut built),
         _ => {}
     }

@@ -1,115 +1,219 @@
 //! Arrays as NumPy stores them (`.npy`): a magic word, the version, the length of the header, the header as a Python
-//! dictionary, and the numbers.
+//! dictionary, and the elements, which are read one after another.
 
-use super::super::error::{Defect, quote};
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::super::compression::Decompressed;
+use super::super::error::{Defect, Fault, name_damage, quote};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
+/// The longest header and the longest text that are read, in bytes. NumPy does not read longer headers either.
+const LONGEST_HEADER: usize = 10_000;
+const LONGEST_TEXT: u64 = 64;
 
-pub struct Array {
-    bytes: Vec<u8>,
-    /// Where the numbers begin.
-    start: usize,
-    /// The type, such as `f8` or `S3`, without the letter of the byte order.
-    kind: String,
+/// The letters of the types of NumPy that are read as indices, values and texts.
+pub const INDICES: &str = "iu";
+pub const VALUES: &str = "fiub";
+pub const TEXTS: &str = "SU";
+
+pub struct Array<'a> {
+    /// The name of its file.
+    name: String,
+    file: BufReader<Decompressed<'a>>,
+    /// The letter of the type, and the size of an element in bytes.
+    letter: u8,
+    size: usize,
     is_big_endian: bool,
+    /// The number of elements, and of those that have been read.
+    pub length: u64,
+    taken: u64,
 }
 
-impl Array {
-    pub fn parse(bytes: Vec<u8>) -> Result<Self, Defect> {
-        let (header, start) = header(&bytes).ok_or("this is not a NumPy array")?;
-        let kind = field(&header, "descr").map(|text| text.trim_matches('\'').to_owned());
-        let kind = kind.ok_or("the header has no type")?;
-        if field(&header, "fortran_order") == Some("True") {
-            return Err("the array is in the order of Fortran".into());
-        }
-        let (order, kind) = kind.split_at_checked(1).ok_or("the header has no type")?;
-        Ok(Self { start, kind: kind.to_owned(), is_big_endian: order == ">", bytes })
-    }
-
-    fn elements(&self) -> Result<std::slice::ChunksExact<'_, u8>, Defect> {
-        let size: usize = self.kind.get(1..).and_then(|size| size.parse().ok()).unwrap_or(0);
-        let data = &self.bytes[self.start..];
-        if !(1..=16).contains(&size) || !data.len().is_multiple_of(size) {
-            let kind = quote(self.kind.as_bytes());
-            return Err(format!("the data do not consist of elements of the type {kind}").into());
-        }
-        Ok(data.chunks_exact(size))
+impl<'a> Array<'a> {
+    /// Opens a file with this name and number of bytes, whose elements must have a type with one of these `letters`.
+    pub fn open(
+        name: String,
+        file: Decompressed<'a>,
+        bytes: u64,
+        letters: &str,
+    ) -> Result<Self, Fault> {
+        let mut file = BufReader::with_capacity(1 << 16, file);
+        let header = header(&mut file).map_err(|error| damage(error, &name))?;
+        let form = header
+            .ok_or_else(|| "this is not a NumPy array".into())
+            .and_then(|(header, start)| Form::parse(&header, letters, bytes.saturating_sub(start)));
+        let Form { letter, size, is_big_endian, length } =
+            form.map_err(|defect: Defect| defect.of(&name))?;
+        Ok(Self { name, file, letter, size, is_big_endian, length, taken: 0 })
     }
 
     pub fn is_integer(&self) -> bool {
-        self.kind.starts_with(['i', 'u', 'b'])
+        self.letter != b'f'
     }
 
-    /// Returns the data as text, as of `format.npy`, without padding.
-    pub fn text(&self) -> String {
-        let bytes = self.bytes[self.start..].iter().filter(|byte| **byte != 0);
-        bytes
-            .map(|&byte| char::from(byte))
-            .filter(|letter| letter.is_ascii_graphic())
-            .take(20)
-            .collect()
+    /// Checks the number of elements.
+    pub fn expect(&self, length: u64, why: &str) -> Result<(), Defect> {
+        if self.length == length {
+            return Ok(());
+        }
+        let Self { name, length: found, .. } = self;
+        Err(format!("{name} has {found} elements, not {length}: {why}").into())
     }
 
-    /// Returns whole numbers that are not negative.
-    pub fn indices(&self) -> Result<Vec<u64>, Defect> {
-        let elements = self.elements()?;
-        let is_signed = match &*self.kind {
-            "i4" | "i8" => true,
-            "u4" | "u8" => false,
-            kind => {
-                return Err(
-                    format!("indices of the type {} are not read", quote(kind.as_bytes())).into()
-                );
+    /// Returns the defect of the element that was read last.
+    pub fn fault(&self, defect: impl Into<Defect>) -> Fault {
+        let place = format!("{}[{}]", self.name, self.taken.saturating_sub(1));
+        defect.into().of(&place).into()
+    }
+
+    /// Returns the bits of the next element.
+    fn bits(&mut self) -> Result<u64, Fault> {
+        let mut bytes = [0; 8];
+        let element = &mut bytes[..self.size];
+        self.file.read_exact(element).map_err(|error| damage(error, &self.name))?;
+        if self.is_big_endian {
+            element.reverse();
+        }
+        self.taken += 1;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    fn signed(&self, bits: u64) -> i64 {
+        let unused = 64 - 8 * self.size as u32;
+        (bits << unused) as i64 >> unused
+    }
+
+    /// Returns the next element as a whole number below `end`.
+    pub fn index(&mut self, end: u64) -> Result<u64, Fault> {
+        let bits = self.bits()?;
+        let is_negative = self.letter == b'i' && self.signed(bits) < 0;
+        if !is_negative && bits < end {
+            return Ok(bits);
+        }
+        let what = if is_negative {
+            format!("{} is negative", self.signed(bits))
+        } else {
+            format!("{bits} must be less than {end}")
+        };
+        Err(self.fault(what))
+    }
+
+    /// Returns the next element as a value.
+    pub fn value(&mut self) -> Result<f64, Fault> {
+        let bits = self.bits()?;
+        let value = match (self.letter, self.size) {
+            (b'f', 4) => f32::from_bits(bits as u32).into(),
+            (b'f', _) => f64::from_bits(bits),
+            (b'i', _) => self.signed(bits) as f64,
+            (b'b', _) if bits > 1 => {
+                return Err(self.fault(format!("a bool must be 0 or 1, not {bits}")));
             }
+            _ => bits as f64,
         };
-        let number = |bytes: &[u8]| self.whole(bytes, is_signed);
-        let number = |bytes| u64::try_from(number(bytes)).map_err(|_| "a negative index".into());
-        elements.map(number).collect()
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(self.fault(format!("value {value} is not finite")))
+        }
     }
 
-    pub fn values(&self) -> Result<Vec<f64>, Defect> {
-        let elements = self.elements()?;
-        let value: fn(&Self, &[u8]) -> f64 = match &*self.kind {
-            "f8" => |array, bytes| f64::from_bits(array.whole(bytes, false) as u64),
-            "f4" => |array, bytes| f32::from_bits(array.whole(bytes, false) as u32).into(),
-            "b1" | "u1" | "u2" | "u4" | "u8" => |array, bytes| array.whole(bytes, false) as f64,
-            "i1" | "i2" | "i4" | "i8" => |array, bytes| array.whole(bytes, true) as f64,
-            kind => {
-                let kind = quote(kind.as_bytes());
-                return Err(Defect::unsupported(format!(
-                    "values of the type {kind} are not supported"
-                )));
-            }
-        };
-        Ok(elements.map(|bytes| value(self, bytes)).collect())
+    /// Returns the elements as text, without padding.
+    pub fn text(self) -> Result<String, Fault> {
+        let mut text = Vec::new();
+        let read = self.file.take(LONGEST_TEXT).read_to_end(&mut text);
+        read.map_err(|error| damage(error, &self.name))?;
+        let letters = text.into_iter().map(char::from);
+        Ok(letters.filter(char::is_ascii_graphic).collect())
     }
 
-    fn whole(&self, bytes: &[u8], is_signed: bool) -> i128 {
-        let fold = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
-        let number = match self.is_big_endian {
-            true => bytes.iter().fold(0, fold),
-            false => bytes.iter().rev().fold(0, fold),
-        };
-        let unused = 64 - 8 * bytes.len().min(8) as u32;
-        if is_signed { i128::from((number << unused) as i64 >> unused) } else { number.into() }
+    /// Checks that the file ends, and its checksum.
+    pub fn end(mut self) -> Result<(), Fault> {
+        let rest = self.file.fill_buf().map_err(|error| damage(error, &self.name))?;
+        if rest.is_empty() {
+            return Ok(());
+        }
+        Err(Defect::from("there is more after the elements").of(&self.name).into())
     }
 }
 
-/// Returns the header of an array and where it ends.
-fn header(bytes: &[u8]) -> Option<(String, usize)> {
-    let rest = bytes.strip_prefix(MAGIC)?;
-    let (version, rest) = rest.split_first_chunk::<2>()?;
-    let (length, start) = match version[0] {
-        1 => (u16::from_le_bytes(*rest.first_chunk()?).into(), MAGIC.len() + 4),
-        2 | 3 => (u32::from_le_bytes(*rest.first_chunk()?) as usize, MAGIC.len() + 6),
-        _ => return None,
+fn damage(error: io::Error, name: &str) -> Fault {
+    name_damage(error, &format!("zip data of {name}")).into()
+}
+
+/// What the header of an array says.
+struct Form {
+    letter: u8,
+    size: usize,
+    is_big_endian: bool,
+    length: u64,
+}
+
+impl Form {
+    /// Parses the header of an array whose elements have this number of `bytes`.
+    fn parse(header: &str, letters: &str, bytes: u64) -> Result<Self, Defect> {
+        let kind = field(header, "descr").map(|text| text.trim_matches('\''));
+        let (order, kind) = kind.and_then(|kind| kind.split_at_checked(1)).unwrap_or_default();
+        let size = size(kind, letters).ok_or_else(|| {
+            let kind = quote(kind.as_bytes());
+            Defect::unsupported(format!("elements of the type {kind} are not supported here"))
+        })?;
+        let length = length(header).ok_or("the array must have one dimension")?;
+        if length.checked_mul(size as u64) != Some(bytes) {
+            let stated = format!("{length} elements of {size} bytes");
+            return Err(format!("the header states {stated}, but {bytes} bytes follow").into());
+        }
+        Ok(Self { letter: kind.as_bytes()[0], size, is_big_endian: order == ">", length })
+    }
+}
+
+/// Returns the size of an element in bytes, if its type has one of the `letters`.
+fn size(kind: &str, letters: &str) -> Option<usize> {
+    let letter = kind.chars().next().filter(|letter| letters.contains(*letter))?;
+    let size: usize = kind.get(1..)?.parse().ok()?;
+    match letter {
+        'U' => size.checked_mul(4),
+        'f' => Some(size).filter(|size| [4, 8].contains(size)),
+        'b' => Some(size).filter(|size| *size == 1),
+        'S' => Some(size),
+        _ => Some(size).filter(|size| [1, 2, 4, 8].contains(size)),
+    }
+}
+
+/// Returns the header of an array and where it ends; `None` if there is none.
+fn header(file: &mut impl Read) -> io::Result<Option<(String, u64)>> {
+    let mut begin = [0; 8];
+    file.read_exact(&mut begin)?;
+    let digits = match begin[6] {
+        1 if begin.starts_with(MAGIC) => 2,
+        2 | 3 if begin.starts_with(MAGIC) => 4,
+        _ => return Ok(None),
     };
-    let end = start.checked_add(length)?;
-    Some((String::from_utf8_lossy(bytes.get(start..end)?).into_owned(), end))
+    let mut length = [0; 4];
+    file.read_exact(&mut length[..digits])?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > LONGEST_HEADER {
+        return Ok(None);
+    }
+    let mut header = vec![0; length];
+    file.read_exact(&mut header)?;
+    let end = (begin.len() + digits + length) as u64;
+    Ok(Some((String::from_utf8_lossy(&header).into_owned(), end)))
 }
 
 /// Returns the text of a value in a Python dictionary such as `{'descr': '<f8', 'fortran_order': False}`.
 fn field<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = header.split_once(&format!("'{name}':"))?;
     rest.split([',', '}']).next().map(str::trim)
+}
+
+/// Returns the number of elements of a number, whose shape is `()`, or of an array of one dimension, `(3,)`.
+fn length(header: &str) -> Option<u64> {
+    let (_, rest) = header.split_once("'shape':")?;
+    let (sizes, _) = rest.trim_start().strip_prefix('(')?.split_once(')')?;
+    let mut sizes = sizes.split(',').map(str::trim).filter(|size| !size.is_empty());
+    match (sizes.next(), sizes.next()) {
+        (None, _) => Some(1),
+        (Some(size), None) => size.trim_end_matches('L').parse().ok(),
+        _ => None,
+    }
 }

@@ -1,63 +1,42 @@
 //! Sparse matrices that scipy stored (`scipy.sparse.save_npz`): a zip archive of arrays with the names `format`,
 //! `shape`, `data`, and `indices` and `indptr` (CSR, CSC) or `row` and `col` (COO).
 
-use std::io::Read;
-
 use super::super::entry::Entry;
-use super::super::error::{Defect, Fault, name_damage};
+use super::super::error::{Defect, Fault};
 use super::super::header::{Field, Symmetry, check_count};
 use super::super::text::Text;
-use super::super::zip::File;
-use super::npy::Array;
+use super::npy::{Array, INDICES, TEXTS, VALUES};
 use super::{Stored, Triplets};
+use crate::memory::SizeHint;
 
 pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
     let archive = Archive { text };
-    let format = archive.array("format")?.text();
-    let [rows, cols] = archive.array("shape")?.indices()?[..] else {
-        return Err(Defect::from("shape.npy must contain the numbers of rows and columns").into());
+    let format = archive.array("format", TEXTS)?.text()?;
+    let [rows, cols] = archive.shape()?;
+    let data = archive.array("data", VALUES)?;
+    let field = if data.is_integer() { Field::Integer } else { Field::Real };
+    let scratch = data.length.saturating_mul(size_of::<Entry>() as u64);
+    let sizes = [rows, cols].map(|size| size as usize);
+    let needs = SizeHint { rows: sizes[0], cols: sizes[1], nnz: data.length, scratch }.bytes();
+    text.input.bounds.allow(needs)?;
+    let mut entries = Triplets::new(true, text.input.bounds);
+    let mut push = |row: u64, col: u64, value: f64| {
+        entries.push(Entry { row: row as u32, col: col as u32, value })
     };
-    check_count(rows, "rows")?;
-    check_count(cols, "columns")?;
-    let data = archive.array("data")?;
-    let [row_of, col_of] = match &*format {
-        "csr" | "csc" => {
-            let indices = archive.array("indices")?.indices()?;
-            let lines = if format == "csr" { rows } else { cols };
-            let owners = owners(&archive.array("indptr")?.indices()?, lines, indices.len())?;
-            if format == "csr" { [owners, indices] } else { [indices, owners] }
-        }
-        "coo" => [archive.array("row")?.indices()?, archive.array("col")?.indices()?],
+    match &*format {
+        "csr" => archive.compressed(data, [rows, cols], push)?,
+        "csc" => archive.compressed(data, [cols, rows], |col, row, value| push(row, col, value))?,
+        "coo" => archive.coordinates(data, [rows, cols], push)?,
         _ => {
             let mend = "save it as CSR: `save_npz(file, matrix.tocsr())`";
-            return Err(Defect::from(format!("the format {format:?} is not read; {mend}")).into());
+            let what = format!("format.npy: the format {format:?} is not read; {mend}");
+            return Err(Defect::from(what).into());
         }
-    };
-    let values = data.values()?;
-    if values.len() != row_of.len() || values.len() != col_of.len() {
-        let (values, rows, cols) = (values.len(), row_of.len(), col_of.len());
-        let found = format!("{values} values, {rows} rows and {cols} columns");
-        return Err(Defect::from(format!("the arrays have {found} of entries")).into());
-    }
-    let mut entries = Triplets::new(true, text.input.bounds);
-    for ((row, col), value) in row_of.into_iter().zip(col_of).zip(values) {
-        if row >= rows || col >= cols {
-            let place = format!("({row}, {col}), counted from 0,");
-            let size = format!("a matrix of {rows} x {cols}");
-            return Err(Defect::from(format!("entry {place} lies outside {size}")).into());
-        }
-        if !value.is_finite() {
-            return Err(Defect::from(format!(
-                "the value {value} of entry ({row}, {col}) is not finite"
-            ))
-            .into());
-        }
-        entries.push(Entry { row: row as u32, col: col as u32, value })?;
     }
     Ok(Stored {
-        rows: rows as usize,
-        cols: cols as usize,
-        field: if data.is_integer() { Field::Integer } else { Field::Real },
+        rows: sizes[0],
+        cols: sizes[1],
+        field,
         symmetry: Symmetry::General,
         entries,
         bytes: text.arrays.iter().map(|file| file.size).sum(),
@@ -69,39 +48,70 @@ struct Archive<'a, 'c> {
     text: &'a Text<'c>,
 }
 
-impl Archive<'_, '_> {
-    fn array(&self, name: &str) -> Result<Array, Fault> {
+impl<'a> Archive<'a, '_> {
+    fn array(&self, name: &str, letters: &str) -> Result<Array<'a>, Fault> {
         let wanted = format!("{name}.npy");
         let file = self.text.arrays.iter().find(|file| file.name == wanted).ok_or_else(|| {
             Defect::from(format!(
                 "the archive has no {wanted}: `scipy.sparse.save_npz` writes what is read"
             ))
         })?;
-        let bytes = self.contents(file)?;
-        Array::parse(bytes).map_err(|defect| Defect::from(format!("{wanted}: {defect}")).into())
+        Array::open(wanted, file.decompress(&self.text.input), file.size, letters)
     }
 
-    fn contents(&self, file: &File) -> Result<Vec<u8>, Fault> {
-        // The bytes, the numbers made of them, and the entries are in memory at the same time.
-        let needs = file.size.saturating_mul(6);
-        self.text.input.bounds.allow(needs).map_err(std::io::Error::from)?;
-        let mut bytes = Vec::new();
-        let read = file.decompress(&self.text.input).read_to_end(&mut bytes);
-        read.map_err(|error| name_damage(error, "zip"))?;
-        Ok(bytes)
+    fn shape(&self) -> Result<[u64; 2], Fault> {
+        let mut shape = self.array("shape", INDICES)?;
+        shape.expect(2, "the numbers of rows and columns")?;
+        let mut sizes = [0; 2];
+        for (size, things) in sizes.iter_mut().zip(["rows", "columns"]) {
+            *size = shape.index(u64::MAX)?;
+            check_count(*size, things).map_err(|defect| shape.fault(defect))?;
+        }
+        shape.end()?;
+        Ok(sizes)
     }
-}
 
-/// Returns the row of each entry of CSR, or the column of each entry of CSC.
-fn owners(offsets: &[u64], lines: u64, nonzeros: usize) -> Result<Vec<u64>, Defect> {
-    let is_valid = offsets.len() as u64 == lines + 1
-        && offsets.first() == Some(&0)
-        && offsets.last() == Some(&(nonzeros as u64))
-        && offsets.is_sorted();
-    if !is_valid {
-        let wanted = format!("{} offsets that ascend from 0 to {nonzeros}", lines + 1);
-        return Err(format!("indptr.npy must contain {wanted}").into());
+    /// Reads a matrix in CSR or CSC, which has so many lines (rows or columns) with indices below `end`.
+    fn compressed(
+        &self,
+        mut data: Array,
+        [lines, end]: [u64; 2],
+        mut take: impl FnMut(u64, u64, f64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut offsets = self.array("indptr", INDICES)?;
+        let mut indices = self.array("indices", INDICES)?;
+        let nonzeros = data.length;
+        offsets.expect(lines + 1, "one for each row of CSR or column of CSC, and one more")?;
+        indices.expect(nonzeros, "one for each element of data.npy")?;
+        let mut before = 0;
+        for line in 0..=lines {
+            let offset = offsets.index(nonzeros + 1)?;
+            let is_right = offset >= before && (line > 0 || offset == 0);
+            if !is_right || line == lines && offset != nonzeros {
+                let what = format!("the offsets must ascend from 0 to {nonzeros}");
+                return Err(offsets.fault(format!("{offset} follows {before}: {what}")));
+            }
+            for _ in before..offset {
+                take(line - 1, indices.index(end)?, data.value()?)?;
+            }
+            before = offset;
+        }
+        [offsets, indices, data].into_iter().try_for_each(Array::end)
     }
-    let lines = offsets.windows(2).zip(0..);
-    Ok(lines.flat_map(|(ends, line)| (ends[0]..ends[1]).map(move |_| line)).collect())
+
+    fn coordinates(
+        &self,
+        mut data: Array,
+        [rows, cols]: [u64; 2],
+        mut take: impl FnMut(u64, u64, f64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let (mut row, mut col) = (self.array("row", INDICES)?, self.array("col", INDICES)?);
+        for indices in [&row, &col] {
+            indices.expect(data.length, "one for each element of data.npy")?;
+        }
+        for _ in 0..data.length {
+            take(row.index(rows)?, col.index(cols)?, data.value()?)?;
+        }
+        [row, col, data].into_iter().try_for_each(Array::end)
+    }
 }

@@ -5,9 +5,11 @@ use super::super::entry::Entry;
 use super::super::error::Fault;
 use super::super::header::{Field, Symmetry, check_count};
 use super::super::text::Text;
+use super::triplets::push;
 use super::words::Words;
 use super::{Stored, Triplets};
 use crate::csr::MAX_INDEX;
+use crate::memory::ReadBounds;
 
 pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
     let mut words = Words::of(text);
@@ -17,11 +19,17 @@ pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
         check_count(*size, things).map_err(|defect| words.fault(defect))?;
     }
     let [rows, cols, nonzeros] = sizes;
-    let offsets = offsets(&mut words, rows, nonzeros)?;
-    let mut entries = Triplets::new(false, text.input.bounds);
+    if nonzeros > rows * cols {
+        let size = format!("a matrix of {rows} x {cols}");
+        return Err(words.fault(format!("{nonzeros} nonzeros are too many for {size}")));
+    }
+    let bounds = text.input.bounds;
+    let offsets = offsets(&mut words, rows, nonzeros, bounds)?;
+    let mut entries = Triplets::new(false, bounds);
+    entries.hold(size_of_val(&offsets[..]) as u64)?;
     for (row, ends) in offsets.windows(2).enumerate() {
         for _ in ends[0]..ends[1] {
-            let col = words.number("a column index", cols.saturating_sub(1))? as u32;
+            let col = words.number("a column index", cols - 1)? as u32;
             entries.push(Entry { row: row as u32, col, value: 1.0 })?;
         }
     }
@@ -39,7 +47,12 @@ pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
 
 /// Reads offsets that ascend from 0 to the number of nonzeros. They are stored as they come, because the number of rows
 /// may be wrong.
-fn offsets(words: &mut Words, rows: u64, nonzeros: u64) -> Result<Vec<u32>, Fault> {
+fn offsets(
+    words: &mut Words,
+    rows: u64,
+    nonzeros: u64,
+    bounds: ReadBounds,
+) -> Result<Vec<u32>, Fault> {
     let mut offsets: Vec<u32> = Vec::new();
     for row in 0..=rows {
         let offset = words.number("a row offset", MAX_INDEX as u64)?;
@@ -53,7 +66,7 @@ fn offsets(words: &mut Words, rows: u64, nonzeros: u64) -> Result<Vec<u32>, Faul
                 "row offset {offset} follows {before}: the offsets must ascend from 0 to {nonzeros}"
             )));
         }
-        offsets.push(offset as u32);
+        push(&mut offsets, offset as u32, bounds)?;
     }
     Ok(offsets)
 }

@@ -1,14 +1,29 @@
+mod memory;
+mod npz;
+
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use super::super::tests::{file, message, triplets};
-use super::super::{Edges, Market, Options, read};
+use super::super::{Edges, Market, Opened, Options};
+use crate::memory::ReadBounds;
 
 /// Returns what is read from a file with this name and contents, or the message without the folder.
 pub fn read_file(name: &str, contents: &[u8], edges: &str) -> Result<Market, String> {
+    read_within(name, contents, edges, ReadBounds::NONE)
+}
+
+fn read_within(
+    name: &str,
+    contents: &[u8],
+    edges: &str,
+    bounds: ReadBounds,
+) -> Result<Market, String> {
     let (_folder, path) = file(name, contents);
     let edges: Option<Edges> = (!edges.is_empty()).then(|| edges.parse().unwrap());
-    let market = read(&path, &Options::new(true, edges));
+    let opened = Opened::open(&path, &Options::new(true, edges), bounds);
+    let market = opened.and_then(|opened| opened.read());
     let market = market.map_err(|error| message(&error, &path))?;
     assert!(market.csr.is_valid(), "{name}");
     Ok(market)
@@ -33,10 +48,15 @@ fn files_of_other_programs_are_read_as_they_meant_them() {
         let market = read_file(name, &contents, declared).unwrap();
         assert_eq!((market.csr.rows, market.csr.cols), (rows, cols), "{name}");
         assert_eq!(triplets(&market.csr), entries, "{name}");
+        let never = AtomicBool::new(false);
+        let bounds = ReadBounds::new(&never, 1 << 24, "a test");
         // A shorter text may be a shorter list, or its last number is shorter; compressed data show what they lack.
         let is_compressed =
             [".gz", ".bz2", ".xz", ".zst", "zip", ".npz"].iter().any(|it| name.ends_with(it));
         for length in (0..contents.len()).step_by(7) {
+            let mut changed = contents.clone();
+            changed[length] ^= 1 << (length % 8);
+            let _ = read_within(name, &changed, declared, bounds);
             let cut = read_file(name, &contents[..length], declared).map(|cut| triplets(&cut.csr));
             let is_correct = cut.as_ref().map_or(true, |cut| !is_compressed || *cut == entries);
             assert!(is_correct, "{length} bytes of {name}: {cut:?}");
@@ -126,8 +146,13 @@ fn defects_of_other_formats_are_named_with_their_line() {
         ),
         (
             "a.el",
-            "% sym\n0 1\n",
-            "a.el: node 0: nodes are counted from 1 here; --edges base=0 if it is a node",
+            "% sym\n2 1\n1 0\n0 1\n",
+            "a.el:3: node 0: nodes are counted from 1 here; --edges base=0 if it is a node",
+        ),
+        (
+            "a.el",
+            "% asym\n% 1 2147483648 2\n1 2\n",
+            "a.el:2: 2147483648 nodes are too many: 32-bit indices allow at most 2147483647",
         ),
         ("a.graph", "% c\n3 2\n2\n1 3\n", "a.graph:4: the file ends after 2 of 3 vertices"),
         ("a.graph", "2 1\n2\n3\n", "a.graph:3: neighbour `3` is larger than 2"),
@@ -151,6 +176,7 @@ fn defects_of_other_formats_are_named_with_their_line() {
             "a.smtx:3: the file ends where a column index must follow",
         ),
         ("a.smtx", "1, 1, 1\n0 1\n0\n7", "a.smtx:4: unexpected `7` after the end of the matrix"),
+        ("a.smtx", "1, 0, 1\n0 1\n0\n", "a.smtx:1: 1 nonzeros are too many for a matrix of 1 x 0"),
         (
             "a.graph",
             "3 2\n2\n1 3\n2\n%\n\n1 2\n",
@@ -159,27 +185,34 @@ fn defects_of_other_formats_are_named_with_their_line() {
         (
             "a.graph",
             "3 2\n2 3\n1\n2\n",
-            "a.graph: vertex 1 has the neighbour 3, which does not have 1; `g",
+            "a.graph:2: vertex 1 has the neighbour 3, which does not have 1; `g",
         ),
         (
             "a.graph",
             "3 2\n2 3\n3\n2\n",
-            "a.graph: vertex 1 has the neighbour 2, which does not have 1; `g",
+            "a.graph:2: vertex 1 has the neighbour 2, which does not have 1; `g",
         ),
         (
             "a.graph",
             "4 3\n2\n1 3\n1 2\n3\n",
-            "a.graph: vertex 3 has the neighbour 1, which does not have",
+            "a.graph:4: vertex 3 has the neighbour 1, which does not have",
         ),
         (
             "a.graph",
-            "3 2\n2\n1\n1 2\n",
-            "a.graph: vertex 3 has the neighbour 1, which does not have 3",
+            "% c\n3 2\n%\n2\n1\n%\n1 2\n",
+            "a.graph:7: vertex 3 has the neighbour 1, which does not have 3",
         ),
         (
             "a.graph",
-            "3 2\n2\n1 1\n2\n",
-            "a.graph: a vertex has the same neighbour more than once; `g",
+            "3 2\n2\n1 3 1\n2\n",
+            "a.graph:3: vertex 2 has the neighbour 1 more than once; `graphchk`",
+        ),
+        ("a.graph", "2 1\n2 2\n\n", "a.graph:2: vertex 1 has the neighbour 2 more than once; `gra"),
+        ("a.graph", "2 1 0 1 x\n", "a.graph:1: unexpected `x` at the end of the line"),
+        (
+            "a.graph",
+            "2 1\n2\n1\n1 2\n9 9 9\ngarbage\n",
+            "a.graph:4: the file has more lines than its 2 vertices",
         ),
         (
             "a.graph",
@@ -189,7 +222,7 @@ fn defects_of_other_formats_are_named_with_their_line() {
         (
             "a.graph",
             "3 2 1\n2 7\n1 6 3 8\n2 8\n",
-            "a.graph: the edge 1-2 has the weight 7 in the line of 1 and 6 in that of 2; `graphchk`",
+            "a.graph:2: the edge 1-2 has the weight 7 in the line of 1 and 6 in that of 2; `graphchk`",
         ),
         ("a.gr", "p sp 2 1\na 1 3 5\n", "a.gr:2: the second node `3` is larger than 2"),
         ("a.gr", "p sp 2 1\na 1 2\n", "a.gr:2: the weight is missing at the end of the line"),
@@ -200,6 +233,7 @@ fn defects_of_other_formats_are_named_with_their_line() {
             "a.gr:2: the line must begin with c, with p once, and then a or e",
         ),
         ("a.col", "p edge 2 1\ne 1 2 3\n", "a.col:2: unexpected `3` at the end of the line"),
+        ("a.gr", "p sp 2 1 9\na 1 2 5\n", "a.gr:1: unexpected `9` at the end of the line"),
         ("a.txt", &octave("3 1 1", "1 2 7\n"), "a.txt:6: the column `2` is larger than 1"),
         ("a.txt", &octave("3 6 2", "1 2 7\n"), "a.txt:6: there are 1 entries, not 2 (`# nnz`)"),
         ("a.txt", &octave("3 6 x", "1 2 7\n"), "a.txt:5: the number of nnz must be a whole number"),
@@ -279,13 +313,21 @@ fn a_harwell_boeing_file_is_recognized_and_checked() {
         (" 1 3 4 5", " 1 3 4 4", "5: the last column offset is 4, not 5"),
         (" 1 3 4 5", " 2 3 4 5", "5: column offset 2 follows 1: the offsets must ascend from 1"),
         (" 1 2 2 3", " 1 2 2 4", "6: row index `4` is larger than 3"),
+        (" 1 2 2 3", " 1 2 2 3 3", "6: unexpected `3` at the end of the line"),
+        ("D+00 \n", "D+00 \n\n 5\n", "9: unexpected `5` after the end of the matrix"),
         (" 4.0D+00 \n", "\n", "7: value `` is not a number"),
     ] {
         let error = error("a.rb", BOEING.replace(from, to));
         assert_eq!(error, format!("a.rb:{expected}"), "{to}");
     }
+    let sides = BOEING.replace(" 3 1 1 1", " 3 1 1 1 2").replace("(4E9.2)", "(4E9.2)\nF 1 0");
+    assert!(read_file("a.rb", (sides.clone() + "1 2\n3\n\n").as_bytes(), "").is_ok());
+    let expected = "a.rb:11: unexpected `x` after the end of the matrix";
+    assert_eq!(error("a.rb", sides + "1 2\n3\nx\n"), expected);
     // A short line with very many numbers takes no memory.
-    let many = "t\n 3 1 1 1\nPUA 10 300000000 0 0\n(300000001I1) (8I10)\n 1\n";
-    let expected = "a.rb:5: a column offset must be a whole number of at least 0, not ``";
-    assert_eq!(error("a.rb", many), expected);
+    for columns in ["300000000", "2000000000"] {
+        let many = format!("t\n 3 1 1 1\nPUA 10 {columns} 0 0\n(300000001I1) (8I10)\n 1\n");
+        let expected = "a.rb:5: a column offset must be a whole number of at least 0, not ``";
+        assert_eq!(error("a.rb", many), expected);
+    }
 }

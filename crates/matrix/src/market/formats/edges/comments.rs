@@ -17,6 +17,9 @@ const WEIGHTS: [&str; 9] = [
 /// Words of which one is in a comment on a graph, but not in one on the shape of a matrix.
 const OF_GRAPHS: [&str; 4] = ["node", "edge", "vert", "link"];
 
+/// The line in which a file of KONECT states its sizes.
+pub const SIZES_LINE: u64 = 2;
+
 #[derive(Default)]
 pub struct Comments {
     pub edges: Edges,
@@ -32,7 +35,7 @@ impl Comments {
         let is_konect = self.edges.nodes.is_some();
         if let Some(direction) = konect(comment).filter(|_| line == 1) {
             self.edges = Edges { direction: Some(direction), nodes: Some(Nodes::From(1)) };
-        } else if line == 2 && is_konect {
+        } else if line == SIZES_LINE && is_konect {
             self.konect = numbers(&comment[1..]);
         } else if let Some(direction) = snap(comment) {
             self.edges.direction = Some(direction);

@@ -1,12 +1,10 @@
 //! Numbers nodes anew whose numbers are large or far apart.
 
 use std::collections::HashMap;
-use std::io;
 
 use super::super::super::error::Fault;
 use super::super::super::header::check_count;
 use super::super::Triplets;
-use crate::memory::ReadBounds;
 
 /// The most memory for a node in bytes: twice in a hash table that grows, in lists, and its new number.
 const BYTES_PER_NODE: u64 = 128;
@@ -25,18 +23,13 @@ struct Side {
 
 impl Compact {
     /// Returns the places of the nodes of an edge, which [`Compact::renumber`] replaces by their numbers.
-    pub fn places(
-        &mut self,
-        nodes: [u64; 2],
-        entries: &Triplets,
-        bounds: ReadBounds,
-    ) -> Result<[u32; 2], Fault> {
+    pub fn places(&mut self, nodes: [u64; 2], entries: &mut Triplets) -> Result<[u32; 2], Fault> {
         let before = self.count();
         let places = [0, 1].map(|side| self.0[side].place(nodes[side]));
         let known = self.count();
         if known / FEW != before / FEW {
             check_count(known, "nodes")?;
-            bounds.allow(entries.bytes() + BYTES_PER_NODE * known).map_err(io::Error::from)?;
+            entries.hold(BYTES_PER_NODE * known)?;
         }
         Ok(places)
     }

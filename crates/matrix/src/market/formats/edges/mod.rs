@@ -17,7 +17,7 @@ pub use declared::Edges;
 pub use names::Names;
 
 use super::super::entry::Entry;
-use super::super::error::{Defect, Fault};
+use super::super::error::Fault;
 use super::super::header::{Field, Symmetry, check_count};
 use super::super::text::Text;
 use super::words::Words;
@@ -59,13 +59,13 @@ pub fn read<'c>(text: &Text<'c>, declared: Edges) -> Result<Stored<'c>, Fault> {
 /// The edges so far, with the numbers of their nodes as in the file.
 struct List<'c> {
     declared: Edges,
-    bounds: ReadBounds<'c>,
     /// The first line and its number: it may state the sizes. Until that is known, its entry is empty.
     first: Option<(Edge, u64)>,
     entries: Triplets<'c>,
     compact: Option<Compact>,
-    /// The smallest and the largest number of a row and of a column, and the line of the largest one.
+    /// The smallest and the largest number of a row and of a column, and the first lines with 0 and the largest one.
     range: [(u64, u64); 2],
+    zero: u64,
     largest: u64,
     /// Whether edges have weights, once the second one has been read, and its line.
     has_weights: Option<bool>,
@@ -80,11 +80,11 @@ impl<'c> List<'c> {
         let is_compact = declared.nodes == Some(Nodes::Compact);
         Self {
             declared,
-            bounds,
             first: None,
             entries: Triplets::new(true, bounds),
             compact: is_compact.then(Compact::default),
             range: [(u64::MAX, 0); 2],
+            zero: u64::MAX,
             largest: 0,
             has_weights: None,
             second: 0,
@@ -115,11 +115,16 @@ impl<'c> List<'c> {
         if edge.nodes.iter().max() > self.range.iter().map(|range| &range.1).max() {
             self.largest = line;
         }
+        if edge.nodes.contains(&0) {
+            self.zero = self.zero.min(line);
+        }
         for (range, node) in self.range.iter_mut().zip(edge.nodes) {
             *range = (range.0.min(node), range.1.max(node));
         }
         let [row, col] = match &mut self.compact {
-            Some(compact) => compact.places(edge.nodes, &self.entries, self.bounds)?,
+            Some(compact) => compact
+                .places(edge.nodes, &mut self.entries)
+                .map_err(|fault| fault.in_line(line))?,
             None => edge.nodes.map(|node| node as u32),
         };
         Ok(Entry { row, col, value: edge.weight.unwrap_or(1.0) })
@@ -233,7 +238,7 @@ impl<'c> List<'c> {
         let base = self.base(stated);
         if self.range.iter().any(|range| range.0 < u64::from(base)) {
             let mend = "nodes are counted from 1 here; --edges base=0 if it is a node";
-            return Err(Defect::from(format!("node 0: {mend}")).into());
+            return Err(Fault::at(self.zero, format!("node 0: {mend}")));
         }
         self.entries.renumber(|row| row - base, |col| col - base);
         let edges = self.entries.len() as u64;
@@ -242,8 +247,9 @@ impl<'c> List<'c> {
         let in_comment = comments.sizes(edges).unwrap_or_default();
         self.check_sizes(sizes, in_comment)?;
         for (size, stated) in sizes.iter_mut().zip(in_comment) {
+            let line = if stated > *size { comments::SIZES_LINE } else { self.largest.max(1) };
             *size = stated.max(*size);
-            check_count(*size, "nodes")?;
+            check_count(*size, "nodes").map_err(|defect| Fault::at(line, defect))?;
         }
         let is_rectangle = direction == Some(Direction::Bipartite)
             || first.is_some() && direction != Some(Direction::Undirected);
