@@ -1,6 +1,5 @@
 //! The entry point: runs the command line, prints an error with its causes and returns the exit status.
 
-use std::borrow::Cow;
 use std::hint::black_box;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
@@ -19,8 +18,9 @@ use spmv_matrix::system::System;
 use spmv_matrix::system::huge;
 use spmv_methods::library::float_state;
 use spmv_methods::vendor::mkl;
+use spmv_results::files::output::Output;
 use spmv_results::settings::Pages;
-use spmv_results::table::terminal::{self, Shown};
+use spmv_results::table::terminal::Shown;
 
 #[global_allocator]
 static ALLOCATOR: allocator::ReportingAllocator = allocator::ReportingAllocator;
@@ -84,15 +84,17 @@ fn main() -> ExitCode {
     let handled = handle_signals(is_worker).context("cannot handle signals such as Ctrl-C");
     // SAFETY: no handler is installed. Ignored, so that exceeding the file size limit is a write error.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
-    let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout(), None));
+    let mut plain = io::stdout().lock();
+    let mut escaped = Shown::new(io::stdout(), None).with_colours();
     let (mut stderr, clock) = (stderr(), SystemClock::default());
-    let stdout: &mut dyn Write = if io::stdout().is_terminal() { &mut shown } else { &mut plain };
+    let is_terminal = io::stdout().is_terminal();
+    let mut stdout = Output::stdout(if is_terminal { &mut escaped } else { &mut plain });
     let mut env = Env {
         terminal: io::stderr().is_terminal(),
         width: console::Term::stdout().size_checked().map(|(_, columns)| columns),
         program: Some("/proc/self/exe".into()), // works even after the file has been replaced
         matrices: Some(CacheFolder::of_user("matrices")),
-        ..Env::new(stdout, &mut stderr, &clock, &INTERRUPTED, system)
+        ..Env::new(&mut stdout, &mut stderr, &clock, &INTERRUPTED, system)
     };
     let result = handled.and_then(|()| cli::run(std::env::args_os(), &mut env));
     match result.and_then(|verdict| Ok(env.stdout.flush().map(|()| verdict)?)) {
@@ -189,12 +191,8 @@ fn report(error: &anyhow::Error) -> ExitCode {
     let closed =
         error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
-        let text = usage.render().to_string();
-        let _ = match terminal::shown(&text) {
-            // The text needs no escaping, so clap prints it with its colours.
-            Cow::Borrowed(_) => usage.print(),
-            Cow::Owned(text) => write!(io::stderr(), "{text}"),
-        };
+        // Without colours, because what the message quotes must not set any.
+        let _ = write!(stderr(), "{}", usage.render());
     } else if !closed {
         let _ = writeln!(stderr(), "spmv-bench: {error:#}");
     }

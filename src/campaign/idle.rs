@@ -12,7 +12,7 @@ use spmv_methods::method::Device;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Returns the power in watts that the host and the GPU need while this program pauses, for a second or two; `None` for
-/// what has no counter of energy. Without any counter there is no pause.
+/// what has no counter of energy that can be trusted. Without any counter there is no pause.
 pub fn watts(host: Option<&Rapl>, gpu: Option<&Gpu>, clock: &dyn Clock) -> [Option<f64>; 2] {
     let joules = || {
         let gpu = gpu.and_then(|gpu| gpu.energy());
@@ -25,5 +25,8 @@ pub fn watts(host: Option<&Rapl>, gpu: Option<&Gpu>, clock: &dyn Clock) -> [Opti
         [_, Some(_)] => clock.pause(PAUSE.max(shortest_interval(Device::Gpu))),
     }
     let (after, seconds) = (joules(), (clock.now() - begin).as_secs_f64());
-    std::array::from_fn(|device| Some((after[device]? - before[device]?) / seconds))
+    let used = [0, 1].map(|device| Some(after[device]? - before[device]?));
+    let can_be = |joules: &f64| host.is_some_and(|host| host.can_be(*joules, seconds));
+    let used = [used[0].filter(can_be), used[1].filter(|joules| *joules > 0.0)];
+    used.map(|joules| Some(joules? / seconds))
 }

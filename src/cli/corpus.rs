@@ -84,12 +84,13 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let threads = campaign.recording.record.cells.iter().filter_map(|cell| cell.threads).max();
     let tally = Tally::new(threads, measure.products);
     let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
-    let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
+    let ran = campaign.run(&works, Display::Matrices, &mut results);
     let Results { file, reporters, tally, .. } = results;
-    if let Some(file) = file {
-        file.keep();
-    }
-    finish(reporters)?;
+    // What was written before an error gets its end too, such as that of a list in JSON.
+    let ended = if ran.is_ok() || tally.matrices > 0 { finish(reporters) } else { Ok(()) };
+    let interrupted = ran?;
+    file.into_iter().for_each(RowFile::keep);
+    ended?;
     campaign.finish(env.stderr)?;
     if !measure.quiet {
         let width = Term::stderr().size_checked().filter(|_| env.terminal).map(|size| size.1);

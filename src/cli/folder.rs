@@ -14,7 +14,6 @@ use spmv_matrix::market::is_konect_file;
 use spmv_matrix::source::Source;
 use spmv_results::report::names::{count, join, listed};
 use spmv_results::row::{matrix_name, matrix_parts};
-use spmv_results::table::terminal::shown;
 
 /// The number of files of each kind that the message on files that are left out names.
 const NAMED: usize = 3;
@@ -62,7 +61,7 @@ impl LeftOut {
             (!names.is_empty()).then(text)
         });
         let kinds = join(kinds, ", ");
-        if kinds.is_empty() { Ok(()) } else { writeln!(stderr, "left out: {}", shown(&kinds)) }
+        if kinds.is_empty() { Ok(()) } else { writeln!(stderr, "left out: {kinds}") }
     }
 
     /// Returns the files below a folder with the extensions of matrices, and those of KONECT, which have none. A

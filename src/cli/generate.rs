@@ -131,20 +131,16 @@ fn write<R>(
 fn write_mirror(args: &GenerateArgs, folder: &Path, env: &mut Env) -> Result<()> {
     let sources = surrogates(&args.source, args.datasets.as_deref())?;
     let sources = sources.context("--mirror needs surrogate:SET or surrogate:GROUP/NAME")?;
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot create {}", folder.display()))?;
     for (matrix, source) in &sources {
         let Source::Surrogate(id, generator) = source else {
             unreachable!("a mirror contains only surrogates")
         };
         let kind = source.generator_kind().unwrap_or_default();
-        let bytes = mirror::add(folder, matrix, generator, &kind);
-        let bytes = bytes.with_context(|| format!("cannot write {id}"))?;
+        let bytes = mirror::add(folder, matrix, generator, &kind)?;
         writeln!(env.stderr, "{id}: {:.1} MB", bytes as f64 / 1e6)?;
     }
     let matrices: Vec<&Matrix> = sources.iter().map(|(matrix, _)| matrix).collect();
-    mirror::write_index(folder, &matrices, &env.date).context("cannot write the index")?;
-    Ok(())
+    mirror::write_index(folder, &matrices, &env.date)
 }
 
 /// Returns the matrix to be written. For this command, `gen:` may be omitted if no file has the same name.

@@ -1,5 +1,6 @@
 //! `spmv-bench merge`: merges the result files of a corpus' shards, and reports what is missing.
 
+use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -38,7 +39,8 @@ pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
             output::check(path, args.force)?;
             output::check(&record_of(path), args.force)?;
             output::write_whole(path, args.force, |out| out.write_all(&text))?;
-            write_record(&record_of(path), &record)?;
+            let recorded = write_record(&record_of(path), &record);
+            recorded.inspect_err(|_| drop(fs::remove_file(path)))?;
         }
         stream => {
             let mut to = Output::open(stream.as_deref(), args.force, env.stdout)?;

@@ -1,13 +1,16 @@
 //! `spmv-bench new-method`: writes the folder of a plug-in with a correct, simple method.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 
 use super::{CommandStatus, Env};
+use spmv_matrix::cache::{self, folder_of};
 use spmv_methods::plugin;
+use spmv_results::files::output::failed;
 
 /// The header of the interface, which each folder contains.
 const HEADER: &str = include_str!("../../plugins/spmv_method.h");
@@ -101,14 +104,12 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     ensure!(!args.openmp || args.language == Language::C, "--openmp: choose the language c");
     let files = args.language.files().iter().copied();
     let of_openmp = args.openmp.then_some(("threads.h", THREADS));
-    let of_plugin = of_plugin.into_iter().filter(|_| is_plugin).chain(of_openmp);
-    for (file, text) in files.chain(of_plugin) {
+    let files = files.chain(of_plugin.into_iter().filter(|_| is_plugin)).chain(of_openmp);
+    let texts = files.map(|(file, text)| {
         let text = if args.openmp { with_openmp(text) } else { text.to_owned() };
-        let file = folder.join(filled(file, name));
-        fs::create_dir_all(file.parent().expect("a file is in a folder"))
-            .and_then(|()| fs::write(&file, filled(&text, name)))
-            .with_context(|| format!("cannot write {}", file.display()))?;
-    }
+        (folder.join(filled(file, name)), filled(&text, name))
+    });
+    write_all(&folder, &texts.collect::<Vec<_>>())?;
     let next = match is_plugin {
         true => format!("{build}\n  spmv-bench check-method {}", filled(library, name)),
         false => format!("spmv-bench --kernel {name}.cu"),
@@ -119,6 +120,18 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
          measure it."
     )?;
     Ok(CommandStatus::Ok)
+}
+
+/// Writes all files of a new folder, or leaves nothing of it.
+fn write_all(folder: &Path, files: &[(PathBuf, String)]) -> Result<()> {
+    let write = |(path, text): &(PathBuf, String)| {
+        let written = cache::replace(path, |file| file.write_all(text.as_bytes()));
+        written.map_err(|error| io::Error::other(failed(path)(error)))
+    };
+    let written = cache::in_folder(folder_of(folder), || {
+        files.iter().try_for_each(write).inspect_err(|_| drop(fs::remove_dir_all(folder)))
+    });
+    written.map_err(failed(folder))
 }
 
 /// What the template in C has in place of the threads of the program.

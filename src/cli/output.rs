@@ -28,10 +28,9 @@ impl OutputArgs {
     }
 
     pub fn write(&self, text: &[u8], stdout: &mut dyn Write) -> Result<()> {
-        match &self.output {
-            Some(path) => output::write_whole(path, self.force, |out| out.write_all(text)),
-            None => Ok(stdout.write_all(text)?),
-        }
+        let mut output = Output::open(self.output.as_deref(), self.force, stdout)?;
+        output.write_all(text)?;
+        output.finish()
     }
 }
 

@@ -125,9 +125,10 @@ fn check(matrix: &Matrix, at: &MatrixPosition, ids: &mut HashSet<String>) -> Res
     } else if entries < nnz {
         format!("{id}: entries = {entries} must be at least nnz = {nnz}")
     } else if let Some(text) = at.sha256.as_ref().filter(|text| !is_sha256(text.get_ref())) {
-        let shown = text.get_ref().escape_debug();
+        let shown =
+            text.get_ref().chars().take(80).flat_map(char::escape_debug).collect::<String>();
         let what = "sha256 must have 64 digits (0 to 9, a to f)";
-        return Err((text.span(), format!("{id}: {what}, not '{shown:.80}'")));
+        return Err((text.span(), format!("{id}: {what}, not '{shown}'")));
     } else if let Some(share) = symmetries.find(|share| !(0.0..=1.0).contains(share)) {
         format!("{id}: a symmetry must be from 0 to 1, not {share}")
     } else {

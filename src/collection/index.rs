@@ -9,8 +9,7 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Matrix>, DatasetsError> {
     let wrong = |line, message| DatasetsError(format!("{file}:{line}: {message}"));
     let first = text.lines().next().unwrap_or("");
     let count: usize = first.trim().parse().map_err(|_| {
-        let first = first.escape_debug();
-        wrong(1, format!("this line must be the number of matrices, not '{first}'"))
+        wrong(1, format!("this line must be the number of matrices, not '{first:.40}'"))
     })?;
     let lines = text.lines().enumerate().skip(2);
     let matrices: Vec<Matrix> = lines
@@ -29,6 +28,7 @@ pub fn write(matrices: &[&Matrix], date: &str) -> String {
     let mut text = format!("{}\n{date}\n", matrices.len());
     for matrix in matrices {
         let Matrix { rows, cols, nnz, kind, entries, .. } = matrix;
+        let kind = kind.replace([',', '\n', '\r'], " ");
         let (group, name) = (matrix.group(), matrix.name());
         let (real, binary) = (u8::from(matrix.real), u8::from(matrix.binary));
         let symmetries = [matrix.pattern_symmetry, matrix.numerical_symmetry];
@@ -42,19 +42,19 @@ pub fn write(matrices: &[&Matrix], date: &str) -> String {
 }
 
 fn matrix(line: &str) -> Result<Matrix, String> {
-    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+    let fields: Vec<&str> = line.splitn(14, ',').map(str::trim).collect();
     let [group, name, rows, cols, nnz, real, binary, _, _, pattern, numerical, kind, entries] =
         fields[..]
     else {
         return Err(format!(
             "{} fields instead of 13: group, name, rows, cols, nnz, real, binary, 2-D or 3-D, positive definite, \
              pattern symmetry, numerical symmetry, kind, entries",
-            fields.len()
+            line.split(',').count()
         ));
     };
     let id = format!("{group}/{name}");
     if !is_id(&id) {
-        return Err(format!("'{}' is not of the form GROUP/NAME", id.escape_debug()));
+        return Err(format!("'{id:.40}' is not of the form GROUP/NAME"));
     }
     Ok(Matrix {
         id,
@@ -65,15 +65,23 @@ fn matrix(line: &str) -> Result<Matrix, String> {
         kind: kind.to_owned(),
         real: number::<u8>(real, "real")? != 0,
         binary: number::<u8>(binary, "binary")? != 0,
-        pattern_symmetry: Some(number(pattern, "pattern symmetry")?),
-        numerical_symmetry: Some(number(numerical, "numerical symmetry")?),
+        pattern_symmetry: Some(share(pattern, "pattern symmetry")?),
+        numerical_symmetry: Some(share(numerical, "numerical symmetry")?),
         ..Matrix::default()
     })
 }
 
 fn number<T: FromStr>(text: &str, what: &str) -> Result<T, String> {
-    text.parse()
-        .map_err(|_| format!("{what} '{}' is not a number or is out of range", text.escape_debug()))
+    text.parse().map_err(|_| out_of_range(text, what))
+}
+
+fn share(text: &str, what: &str) -> Result<f64, String> {
+    let share = number(text, what)?;
+    (0.0..=1.0).contains(&share).then_some(share).ok_or_else(|| out_of_range(text, what))
+}
+
+fn out_of_range(text: &str, what: &str) -> String {
+    format!("{what} '{text:.40}' is not a number or is out of range")
 }
 
 #[cfg(test)]
@@ -96,6 +104,9 @@ mod tests {
         };
         assert_eq!(matrices, [expected]);
         assert_eq!(write(&[&matrices[0]], "08-Oct-2020 17:09:58"), text);
+        let other = Matrix { kind: "materials,\nproblem".into(), ..matrices[0].clone() };
+        let text = text.replace("materials", "materials ");
+        assert_eq!(write(&[&other], "08-Oct-2020 17:09:58"), text);
     }
 
     #[test]
@@ -106,6 +117,14 @@ mod tests {
             ("<html>\n".into(), ":1: this line must be the number of matrices, not '<html>'"),
             (format!("2\n\n{LINE}"), ":1: 2 matrices must follow, not 1; is the file incomplete?"),
             (line("1282", "-1"), ":3: entries '-1' is not a number or is out of range"),
+            (line("0.75", "7.5"), ":3: pattern symmetry '7.586805555555556' is not a number or "),
+            (line(",0,materials", ",nan,materials"), ":3: numerical symmetry 'nan' is not a "),
+            (line("1282", &"9".repeat(99)), &format!(":3: entries '{}' is not", "9".repeat(40))),
+            (
+                ",".repeat(9999),
+                &format!(":1: this line must be the number of matrices, not '{}'", ",".repeat(40)),
+            ),
+            (line("1282", &",".repeat(9999)), ":3: 10012 fields instead of 13: group, name"),
             (line("HB", ".."), ":3: '../arc130' is not of the form GROUP/NAME"),
             (line(",1282", ""), ":3: 12 fields instead of 13: group, name"),
         ] {

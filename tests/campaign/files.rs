@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use crate::{Dir, EXACT, behind, column, corpus, eventually, rows};
+use walkdir::WalkDir;
+
+use crate::{Dir, EXACT, at_once, behind, column, corpus, eventually, rows};
 
 /// An unbalanced quote joins the rows after it into one field.
 #[test]
@@ -103,4 +105,79 @@ fn a_limited_file_size_is_a_write_error() {
     ["out.csv", "out.csv.run.json"].iter().for_each(|name| place.remove(name));
     run(0).exits(2).says("cannot write out.csv.run.json: File too large");
     assert!(!place.path("out.csv").exists());
+}
+
+const DATASETS: &str = r#"
+[[matrix]]
+id = "S/a"
+rows = 60
+cols = 60
+nnz = 180
+kind = "random"
+surrogate = "gen:uniform,rows=60,nnz=180,random=7"
+"#;
+const EXPERIMENT: &str = r#"
+title = "One matrix"
+source = "nobody"
+
+[[measure]]
+matrices = ["gen:grid2d,n=3"]
+methods = ["seq"]
+rounds = 1
+iterations = 2
+
+[[view]]
+kind = "bars"
+title = "Throughput"
+value = "gflops"
+"#;
+
+/// With a limit of zero bytes every command names the file that it cannot write, and leaves nothing of it. `OUT` is a
+/// name of each case's own.
+#[test]
+fn nothing_is_left_of_what_cannot_be_written() {
+    let place = Dir::with_matrices(&[30]);
+    place.run(&corpus("--output a.csv")).exits(0);
+    place.write("my.toml", DATASETS);
+    place.write("one.toml", EXPERIMENT);
+    let files = || {
+        let entries = WalkDir::new(place.path("")).sort_by_file_name().into_iter().flatten();
+        let entries = entries.filter(|entry| !entry.path().starts_with(place.path("cache")));
+        entries.map(|entry| entry.into_path()).collect::<Vec<_>>()
+    };
+    let before = files();
+    let cases = [
+        ("matrices/m1.mtx EXACT -o OUT.csv", "OUT.csv"),
+        ("matrices/m1.mtx EXACT --export OUT.json", "OUT.json"),
+        ("matrices/m1.mtx EXACT --run-record OUT.json", "OUT.json"),
+        ("matrices/m1.mtx EXACT --samples OUT.csv", "OUT.csv"),
+        ("matrices/m1.mtx EXACT --samples OUT.csv.zst", "OUT.csv.zst"),
+        ("corpus matrices EXACT -o OUT.csv", "OUT.csv.run.json"),
+        ("corpus matrices EXACT --format ginkgo -o OUT.json", "OUT.json.run.json"),
+        ("tune csr-k matrices EXACT -o OUT.csv", "OUT.csv.run.json"),
+        ("reproduce one.toml --data none -o OUT/folder", "OUT/folder/runs/"),
+        ("report a.csv -o OUT/folder", "OUT/folder/report.html"),
+        ("report a.csv -o OUT.md", "OUT.md"),
+        ("report a.csv -o OUT.svg --chart heat", "OUT.svg"),
+        ("compare a.csv a.csv -o OUT.csv", "OUT.csv"),
+        ("merge a.csv -o OUT.csv", "OUT.csv"),
+        ("methods -o OUT.json", "OUT.json"),
+        ("generate gen:wheel,spokes=5 -o OUT.mtx", "OUT.mtx"),
+        ("generate gen:wheel,spokes=5 -o OUT.mtx.gz", "OUT.mtx.gz"),
+        ("generate surrogate:S/a --datasets my.toml --mirror OUT/a", "OUT/a/MM/S/a.tar.gz"),
+        ("new-method rust OUT", "OUT/src/lib.rs"),
+        ("new-method c a -o OUT/folder", "OUT/folder/a.c"),
+    ];
+    let cases: Vec<_> = (0..).zip(cases).collect();
+    at_once(&cases, |(number, (words, file))| {
+        let exact = format!("{EXACT} csr2:srs=8");
+        let [words, file] = [words, file].map(|text| text.replace("OUT", &format!("out{number}")));
+        let program = place.program(&words.replace("EXACT", &exact));
+        let ran = behind(&["bash", "-c", "ulimit -f 0 -v 900000 && exec \"$@\"", "sh"], &program)
+            .exits(2);
+        let error = ran.stderr.lines().last().unwrap_or_default();
+        let is_named = error.contains(&format!("cannot write {file}"));
+        assert!(is_named && error.ends_with(": File too large (os error 27)"), "{words}: {ran:?}");
+    });
+    assert_eq!(files(), before);
 }

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use serde_json::Value;
-use spmv_results::files::read::read_any;
+use spmv_results::files::ginkgo::parse;
+use spmv_results::files::read::{self, read_any};
+use spmv_results::report::overview::{self, Question, ResultFile};
 use spmv_results::row::Row;
 
 use super::SMALL;
@@ -80,6 +82,38 @@ fn one_matrix_is_an_array_and_two_precisions_are_refused() {
     {
         let expected = format!("choose one --{option}, or another format");
         run(&format!("{exact} --{option} {values}")).exits(2).says(&expected);
+    }
+}
+
+/// A file that ends early or has a wrong byte is read or refused with its name, and what is read makes a report.
+#[test]
+fn damaged_files_are_read_or_refused() {
+    let exact = "gen:wheel,spokes=40 --methods seq --iterations 2 --rounds 1 --threads 1 --format";
+    let own = ["ginkgo", "google-benchmark", "json"].map(|form| run(&format!("{exact} {form}")));
+    for text in own.map(|ran| ran.stdout).into_iter().chain([published(0.5)]) {
+        let places = 0..text.len();
+        let cut = places.clone().map(|end| text.as_bytes()[..end].to_vec());
+        let wrong = places.flat_map(|place| {
+            b"\"9-}\xff".map(|byte| {
+                [&text.as_bytes()[..place], &[byte], &text.as_bytes()[place + 1..]].concat()
+            })
+        });
+        for (number, text) in cut.chain(wrong).enumerate() {
+            let path = Path::new("a.json");
+            let read = match parse::is_list(&text) {
+                true => parse::parse(path, &text, None).map(|(lines, _)| lines),
+                false => read::parse(path, &text),
+            };
+            let shown = String::from_utf8_lossy(&text);
+            match read {
+                Err(error) => assert!(error.to_string().starts_with("a.json"), "{error}: {shown}"),
+                Ok(lines) if number % 97 == 0 => {
+                    let file = ResultFile { lines, ..ResultFile::default() };
+                    assert!(!overview::page(&[file], Question::default()).to_html().is_empty());
+                }
+                Ok(_) => (),
+            }
+        }
     }
 }
 

@@ -32,17 +32,26 @@ fn openssl(folder: &Path, words: &str) -> bool {
     command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// Creates a certificate authority `ca.pem` and starts a server with a certificate of it. Returns `None` without
-/// `openssl`.
-fn serve(folder: &Path) -> Option<Https> {
-    let names = "subjectAltName=IP:127.0.0.1,DNS:sparse.tamu.edu\nbasicConstraints=CA:FALSE\n";
+/// The names of a server that the tests reach.
+const OURS: &str = "IP:127.0.0.1,DNS:sparse.tamu.edu";
+
+/// Creates a certificate authority `ca.pem` and starts a server with a certificate of it for these names and this time.
+/// Returns `None` without `openssl`.
+fn serve(folder: &Path, names: &str, time: &str) -> Option<Https> {
+    let names = format!("subjectAltName={names}\nbasicConstraints=CA:FALSE\n");
     fs::write(folder.join("ext"), names).unwrap();
+    let ca = "[ca]\ndefault_ca=a\n[a]\ndatabase=db\nnew_certs_dir=.\ndefault_md=sha256\nrand_serial=yes\npolicy=p\n\
+              [p]\ncommonName=supplied\n";
+    fs::write(folder.join("ca.cnf"), ca).and_then(|()| fs::write(folder.join("db"), "")).unwrap();
+    let signed = format!(
+        "ca -batch -notext -config ca.cnf -cert ca.pem -keyfile ca.key -in server.csr -out server.pem -extfile ext \
+         {time}"
+    );
     let made = [
         "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -days 2 -subj \
          /CN=ca",
         "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out server.csr -subj /CN=server",
-        "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem -days 2 \
-         -extfile ext",
+        &signed,
     ];
     if !made.iter().all(|words| openssl(folder, words)) {
         return None;
@@ -61,13 +70,17 @@ fn serve(folder: &Path) -> Option<Https> {
 /// Starts a server whose answer to `/MM/T/tiny.tar.gz` and to the request of the index is a redirect to another base
 /// address. Returns it and its folder, or prints that the test is skipped.
 fn redirecting(base: &str) -> Option<(Https, Dir)> {
+    serving(base, OURS, "-days 2")
+}
+
+fn serving(base: &str, names: &str, time: &str) -> Option<(Https, Dir)> {
     let folder = Dir::new(&[]);
     for path in ["MM/T/tiny.tar.gz", "files/ssstats.csv"] {
         let head =
             format!("HTTP/1.1 301 x\r\nLocation: {base}/{path}\r\nContent-Length: 0\r\n\r\n");
         folder.write(path, head);
     }
-    match serve(&folder.path("")) {
+    match serve(&folder.path(""), names, time) {
         Some(https) => Some((https, folder)),
         None => skip("openssl cannot be a server here"),
     }
@@ -133,8 +146,30 @@ fn an_unknown_certificate_is_not_tried_again() {
     let Some((https, _folder)) = redirecting("http://nowhere.invalid") else { return };
     let place = Place::new().asking(format!("https://127.0.0.1:{}", https.port));
     let reason = place.fail_cleanly("T/tiny");
-    let why = ": invalid peer certificate: UnknownIssuer; --mirror";
+    let why = ": invalid peer certificate: UnknownIssuer (check the address and the date of this ";
     assert!(reason.contains(why), "{reason}");
+}
+
+/// A certificate that is not accepted for the index: of an unknown authority, of another host, or expired.
+#[test]
+fn the_index_needs_a_right_certificate() {
+    let past = "-startdate 20200101000000Z -enddate 20200102000000Z";
+    for (names, time, is_trusted, why) in [
+        (OURS, "-days 2", false, "UnknownIssuer"),
+        ("DNS:elsewhere.example", "-days 2", true, "certificate not valid for name \"127.0.0.1\""),
+        (OURS, past, true, "certificate expired"),
+    ] {
+        let Some((https, folder)) = serving("http://nowhere.invalid", names, time) else { return };
+        let mirror = format!("https://127.0.0.1:{}", https.port);
+        let certificates = folder.path("ca.pem").display().to_string();
+        let trusted = [("SSL_CERT_FILE", &*certificates)];
+        let place = Place::new().asking(mirror.clone());
+        let ran = place.run_with(&trusted[..usize::from(is_trusted)], "--update-index").exits(2);
+        let begin = "the collection's index cannot be downloaded";
+        ran.says(&format!("{begin}: {mirror}/files/ssstats.csv: invalid peer certificate: {why}"));
+        ran.says("check the address and the date of this machine").says(HINT);
+        assert!(!place.path("cache/index").exists());
+    }
 }
 
 /// A mirror on this machine may lead to this machine over http, but a host that is not the collection's may not. A

@@ -14,7 +14,7 @@ use nix::fcntl::OFlag;
 use nix::sys::signal::kill;
 use nix::unistd::{Pid, geteuid};
 use sha2::{Digest, Sha256};
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
 
 const CHECKSUM: usize = 32;
 
@@ -154,15 +154,20 @@ impl CacheFolder {
         Some((read(file)?, age))
     }
 
-    /// Stores the entry of `key`. Failures are ignored.
+    /// Stores the entry of `key`. Failures are ignored, because the next run then only takes longer.
     pub fn put(&self, key: &Key, entry: &[u8]) {
-        let Some(path) = self.path(key) else { return };
+        let _ = self.store(key, entry);
+    }
+
+    /// Stores the entry of `key`.
+    pub fn store(&self, key: &Key, entry: &[u8]) -> io::Result<()> {
+        let missing = || io::Error::other(format!("neither {VARIABLE} nor HOME is set"));
+        let path = self.path(key).ok_or_else(missing)?;
         let write = |file: &mut File| {
             file.write_all(&Sha256::digest(entry))?;
             file.write_all(entry)
         };
-        // If the folder cannot be written, the next run only takes longer.
-        let _ = if self.shared { replace(&path, write) } else { replace_private(&path, write) };
+        if self.shared { replace(&path, write) } else { replace_private(&path, write) }
     }
 }
 
@@ -231,8 +236,15 @@ impl Name {
 /// on the disk, and renames it to `path`. Other processes never see a partial file. A link at `path` is
 /// replaced, not followed.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    fs::create_dir_all(folder_of(path))?;
-    replaced(path, PUBLIC, write)
+    in_folder(folder_of(path), || replaced(path, PUBLIC, write))
+}
+
+/// Creates a folder, unless it exists, for `work`. If that fails, removes the new folders that are empty.
+pub fn in_folder<R>(folder: &Path, work: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let new: Vec<_> = folder.ancestors().take_while(is_missing).collect();
+    let done = fs::create_dir_all(folder).and_then(|()| work());
+    done.inspect_err(|_| new.iter().for_each(|folder| drop(fs::remove_dir(folder))))
 }
 
 /// Replaces a file like [`replace`], with permissions for its owner only. Missing folders are created with
@@ -250,6 +262,16 @@ fn replaced(
     mode: u32,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
+    ready(path, mode, write)?.persist(path)?;
+    Ok(())
+}
+
+/// Writes the temporary file for [`replace`], with these permissions, and waits until it is on the disk.
+pub fn ready(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<NamedTempFile> {
     let folder = folder_of(path);
     let mut prefix = path.file_name().unwrap_or_default().to_owned();
     prefix.push(format!(".{}-", std::process::id()));
@@ -257,8 +279,7 @@ fn replaced(
     let mut file = Builder::new().prefix(&prefix).permissions(permissions).tempfile_in(folder)?;
     write(file.as_file_mut())?;
     file.as_file().sync_data()?;
-    file.persist(path)?;
-    Ok(())
+    Ok(file)
 }
 
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {

@@ -297,6 +297,10 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Some(Energy { joules: self.bench.rapl?.joules()?, watts: None })
     }
 
+    fn can_use(&self, joules: f64, time: Duration) -> bool {
+        self.bench.rapl.is_some_and(|rapl| rapl.can_be(joules, time.as_secs_f64()))
+    }
+
     fn check_memory(&mut self, is_of_others: bool, x: &[T]) -> Result<(), Failed> {
         self.note_damage(self.damage(is_of_others, x))
     }

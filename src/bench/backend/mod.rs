@@ -175,6 +175,10 @@ pub trait Backend<'a, T: Scalar> {
     fn energy(&self) -> Option<Energy> {
         None
     }
+    /// Whether the counter can have counted so many joules in this time.
+    fn can_use(&self, joules: f64, _: Duration) -> bool {
+        joules >= 0.0
+    }
     fn parts(&mut self, _: &mut Prepared<'a, T, Self::Vector>) -> Result<Parts, Failed> {
         Ok(Parts::default())
     }

@@ -85,14 +85,16 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
     }
 
-    /// Ends an interval, and adds it to those of the method if its energy is that of products.
+    /// Ends an interval, and adds it to those of the method if its energy is that of products and can be right.
     pub(super) fn end_interval(&self, ready: &mut Entry<'a, T, S>, interval: Interval) {
         let Some(energy) = self.backend.energy() else { return };
         let busy = ready.busy - interval.busy;
         let took = (self.now() - interval.begin).max(busy);
-        if took >= shortest(S::DEVICE) && busy.as_secs_f64() >= MIN_BUSY_SHARE * took.as_secs_f64()
-        {
-            ready.power.joules += energy.joules - interval.joules;
+        let joules = energy.joules - interval.joules;
+        let is_long = took >= shortest(S::DEVICE);
+        let is_busy = busy.as_secs_f64() >= MIN_BUSY_SHARE * took.as_secs_f64();
+        if is_long && is_busy && self.backend.can_use(joules, took) {
+            ready.power.joules += joules;
             ready.power.seconds += took.as_secs_f64();
             ready.power.sampled.extend(interval.sampled);
         }

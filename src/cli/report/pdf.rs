@@ -7,6 +7,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use spmv_results::files::output::failed;
+
 /// The programs, with the arguments before the SVG file that let them write the PDF to their standard output.
 const CONVERTERS: [(&str, &[&str]); 3] = [
     ("rsvg-convert", &["--format=pdf"]),
@@ -17,7 +19,7 @@ const CONVERTERS: [(&str, &[&str]); 3] = [
 /// Returns an SVG chart as PDF.
 pub fn of_svg(svg: &str) -> Result<Vec<u8>> {
     let mut file = tempfile::Builder::new().suffix(".svg").tempfile()?;
-    file.write_all(svg.as_bytes())?;
+    file.write_all(svg.as_bytes()).map_err(failed(file.path()))?;
     for (program, arguments) in CONVERTERS {
         let ended = match Command::new(program).args(arguments).arg(file.path()).output() {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,

@@ -5,12 +5,15 @@ mod records;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::cli::{CommandStatus, Env};
 use records::Records;
+use spmv_matrix::cache;
+use spmv_results::files::output::failed;
 
 const BEGIN: &str = "\n<!-- record: ";
 const END: &str = "<!-- end -->\n";
@@ -26,7 +29,8 @@ pub fn write(root: &Path, check: bool, env: &mut Env) -> Result<CommandStatus> {
         let block = |words: &str| Ok(records.block(words)?.replace("](results/", links));
         let (written, changed) = with_blocks(&text, block).with_context(|| name.clone())?;
         if !check && written != text {
-            fs::write(&path, written).with_context(|| path.display().to_string())?;
+            let written = cache::replace(&path, |file| file.write_all(written.as_bytes()));
+            written.map_err(failed(&path))?;
         }
         for (line, words) in changed.into_iter().filter(|_| check) {
             writeln!(env.stdout, "{name}:{line}: {words}: differs from the newest records")?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::Places;
 use super::matrices::Found;
@@ -56,8 +56,6 @@ pub fn measure(
     quiet: bool,
     env: &mut Env,
 ) -> Result<Done> {
-    let runs = folder.join("runs");
-    std::fs::create_dir_all(&runs).with_context(|| format!("cannot create {}", runs.display()))?;
     let (store, bandwidth) = (Store::open(folder)?, BTreeMap::new());
     let mut run = Run { id: &experiment.id, store, places, quiet, bandwidth };
     run.take_over(plan)?;

@@ -23,6 +23,11 @@ const MOST_REDIRECTS: usize = 10;
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 const PROXIES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
+/// The beginning of the library's message on a certificate that is not accepted, and what users can do.
+const WRONG_CERTIFICATE: &str = "invalid peer certificate";
+const CURE: &str = "check the address and the date of this machine; a file in SSL_CERT_FILE has the certificates of \
+                    the authorities that are trusted";
+
 pub struct Client<'c> {
     http: reqwest::Client,
     /// It is never dropped, because that would wait for a host name that is still being resolved.
@@ -117,6 +122,10 @@ impl<'c> Client<'c> {
             }
             _ => cause(error),
         };
+        let message = match message.starts_with(WRONG_CERTIFICATE) {
+            true => format!("{message} ({CURE})"),
+            false => message,
+        };
         match error.is_connect() {
             true => FetchError::Unreachable(message),
             false => FetchError::Passing { message, asked: None, of_site: true },
@@ -168,7 +177,6 @@ fn check_proxies(variable: impl Fn(&str) -> Option<String>) -> Result<(), FetchE
             let scheme = if value.contains("://") { "" } else { "http://" };
             let url = Url::parse(&format!("{scheme}{value}"));
             if !url.is_ok_and(|url| PROXIES.contains(&url.scheme()) && url.has_host()) {
-                let value = value.escape_debug();
                 return Err(FetchError::Failed(format!(
                     "{name} is '{value}', which is not a proxy such as http://host:port"
                 )));

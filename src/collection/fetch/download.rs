@@ -29,12 +29,17 @@ const LONGEST_WAIT: Duration = Duration::from_secs(600);
 /// The number of written bytes after which the free space is checked again.
 const BETWEEN_CHECKS: u64 = 16 << 20;
 
+/// What is behind every message about failed addresses.
+pub const HINT: &str = "--mirror URL names another copy of the collection";
+
 pub struct Download<'d> {
     pub web: &'d Client<'d>,
     pub folder: &'d Folder,
     pub part: &'d Part,
     /// The largest permitted size of the file in bytes.
     pub most: u64,
+    /// The option that sets it, in brackets; empty if there is none.
+    pub option: &'d str,
     /// The pause before the second attempt.
     pub pause: Duration,
     /// When the first attempt began.
@@ -75,8 +80,7 @@ impl Download<'_> {
         }
         let answers: Vec<_> =
             answers.iter().map(|(places, why)| format!("{places}: {why}")).collect();
-        let message =
-            format!("{}; --mirror URL names another copy of the collection", answers.join("; "));
+        let message = format!("{}; {HINT}", answers.join("; "));
         Err(match is_reached {
             true => FetchError::Failed(message),
             false => FetchError::Unreachable(message),
@@ -223,8 +227,8 @@ impl Download<'_> {
         }
         self.part.discard()?;
         Err(FetchError::Refused(format!(
-            "the file has {bytes} bytes or more, but at most {} are allowed (--max-archive)",
-            self.most
+            "the file has {bytes} bytes or more, but at most {} are allowed{}",
+            self.most, self.option
         )))
     }
 
@@ -382,6 +386,7 @@ mod tests {
             folder: &Folder::new(dir.path()),
             part: &Part { path: dir.path().join("x") },
             most: 1 << 10,
+            option: "",
             pause: Duration::ZERO,
             begun: Instant::now() - LEAST_TIME,
             report: &|_| {},

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::address::{Site, is_exposed};
 use super::client::Client;
-use super::download::Download;
+use super::download::{Download, HINT};
 use super::folder::{Folder, Part};
 use super::{Event, FetchError, OrCannot, Settings};
 use crate::collection::{Matrix, index, table};
@@ -31,8 +31,9 @@ pub fn collection(settings: &Settings, note: &dyn Fn(String)) -> Vec<Matrix> {
 pub fn update(web: &Client, settings: &Settings, note: &dyn Fn(String)) -> Result<(), FetchError> {
     let (cache, key, addresses) = place(settings);
     let downloaded = download(web, settings, addresses, note).and_then(|(bytes, way)| {
-        parse(&bytes, &way)?;
-        cache.put(&key, &bytes);
+        parse(&bytes, &way).map_err(|error| FetchError::Failed(format!("{error}; {HINT}")))?;
+        let kept = cache.store(&key, &bytes);
+        kept.map_err(|error| FetchError::Failed(format!("cannot write to {cache}: {error}")))?;
         if is_exposed(&way) {
             note(format!("{way}: this index came over http, so nothing vouches for its contents"));
         }
@@ -67,7 +68,8 @@ fn download(
     };
     let (folder, part, pause) = (&folder, &part, settings.pause);
     let (begun, report) = (Instant::now(), &report);
-    let download = Download { web, folder, part, most: MOST_BYTES, pause, begun, report };
+    let (most, option) = (MOST_BYTES, "");
+    let download = Download { web, folder, part, most, option, pause, begun, report };
     let way = download.run(addresses.into_iter())?;
     Ok((fs::read(&part.path).or_cannot("read", &part.path)?, way))
 }

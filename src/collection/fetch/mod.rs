@@ -200,7 +200,8 @@ impl Fetch<'_> {
         let Self { folder, settings, web, .. } = self;
         let (part, most) = (folder.part(&task.matrix), settings.most_archive_bytes(&task.matrix));
         let (begun, pause) = (Instant::now(), settings.pause);
-        let download = Download { web, folder, part: &part, most, pause, begun, report };
+        let option = " (--max-archive)";
+        let download = Download { web, folder, part: &part, most, option, pause, begun, report };
         let way = download.run(settings.sites.iter().map(|site| site.archive(&task.matrix)))?;
         report(Event::Extracting);
         let extracted = extract(&part.path, &task.matrix, self);

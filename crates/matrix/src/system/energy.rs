@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the counters in Linux.
 pub const MOUNTED: &str = "/sys/class/powercap";
+/// The power that no package and no memory reaches, in watts.
+const MOST_WATTS: f64 = 1000.0;
 
 /// The counters of all packages and, where the machine has them, of the memory. They count for all programs.
 pub struct Rapl(Vec<Domain>);
@@ -50,12 +52,20 @@ impl Rapl {
         names
     }
 
-    /// Returns the joules since some time before the first call; `None` if they cannot be read any more. The difference
-    /// between a call and the next one is correct if no counter begins again twice in between, which takes minutes at
-    /// least.
+    /// Returns the joules since some time before the first call; `None` if they cannot be read. The difference between
+    /// a call and the next one is right only if it [`can_be`](Self::can_be).
     pub fn joules(&self) -> Option<f64> {
-        let used: Option<u64> = self.0.iter().map(Domain::used).sum();
+        let used: Option<u128> = self.0.iter().map(|domain| domain.used().map(u128::from)).sum();
         Some(used? as f64 / 1e6)
+    }
+
+    /// Whether so many joules can be the energy of so many seconds: not if the counters stand still, if one has gone
+    /// backwards, which looks as if it had begun again, or if one can have begun again more than once, which takes
+    /// seconds at least.
+    pub fn can_be(&self, joules: f64, seconds: f64) -> bool {
+        let most = MOST_WATTS * self.0.len() as f64 * seconds;
+        let is_below = |domain: &Domain| most < domain.range as f64 / 1e6;
+        0.0 < joules && joules <= most && self.0.iter().all(is_below)
     }
 }
 
@@ -76,12 +86,20 @@ impl Domain {
             let path = zone.join(file);
             text.parse().map_err(|_| format!("{}: '{text}' is not a number", path.display()))
         };
-        let (range, last) = (number("max_energy_range_uj")?, Cell::new(number("energy_uj")?));
+        let (range, last): (u64, _) =
+            (number("max_energy_range_uj")?, Cell::new(number("energy_uj")?));
+        if range == 0 {
+            let zone = zone.display();
+            return Err(format!("{zone}/max_energy_range_uj: a counter has no range of 0"));
+        }
         Ok(Some(Self { name, counter: zone.join("energy_uj"), range, last, used: Cell::new(0) }))
     }
 
     fn used(&self) -> Option<u64> {
         let now: u64 = fs::read_to_string(&self.counter).ok()?.trim().parse().ok()?;
+        if now > self.range {
+            return None;
+        }
         let last = self.last.replace(now);
         let begun_again = if now < last { self.range } else { 0 };
         let passed = now.saturating_add(begun_again).saturating_sub(last);
@@ -127,6 +145,50 @@ mod tests {
         assert_eq!([packages.joules(), all.joules()], [Some(165e-6), Some(168e-6)]);
         fs::remove_dir_all(folder.path().join("intel-rapl:1")).unwrap();
         assert_eq!(packages.joules(), None);
+    }
+
+    /// Each case has readings one after the other, of a counter of at most 262143 J, and the joules of each interval of
+    /// 20 ms that can be trusted.
+    #[test]
+    fn what_cannot_be_the_energy_of_an_interval_is_not_taken_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let zone = folder.path().join("intel-rapl:0");
+        let write = |energy: &str| {
+            write(folder.path(), "intel-rapl:0", "package-0", energy);
+            fs::write(zone.join("max_energy_range_uj"), "262143000000").unwrap();
+        };
+        write("0");
+        for (readings, joules) in [
+            (&["1000000", "3000000", "3000000"][..], &[Some(2.0), None][..]),
+            (&["262142000000", "1000000"], &[Some(2.0)]),
+            (&["3000000", "2999999", "5000000"], &[None, Some(2.000001)]),
+            (&["3000000", "0", "1000000"], &[None, Some(1.0)]),
+            (&["1000000", "many", "-5", "2000000", "3000000"], &[None, None, None, Some(1.0)]),
+            (&["1000000", "", "18446744073709551615", "0", "9"], &[None, None, None, Some(9e-6)]),
+            (&["18446744073709551616", "5"], &[None]),
+        ] {
+            let rapl = Rapl::open(folder.path()).unwrap();
+            let read = |text: &&str| {
+                write(text);
+                rapl.joules()
+            };
+            let read: Vec<_> = readings.iter().map(read).collect();
+            let of = |pair: &[Option<f64>]| {
+                Some(pair[1]? - pair[0]?).filter(|&joules| rapl.can_be(joules, 0.02))
+            };
+            let microjoules = |joules: Option<f64>| joules.map(|joules| (1e6 * joules).round());
+            let found: Vec<_> = read.windows(2).map(of).map(microjoules).collect();
+            let expected: Vec<_> = joules.iter().copied().map(microjoules).collect();
+            assert_eq!(found, expected, "{readings:?}");
+            write("0");
+        }
+        let rapl = Rapl::open(folder.path()).unwrap();
+        // With less than 1000 W the counter begins again after 262 s.
+        let trusted = [262.0, 263.0].map(|seconds| rapl.can_be(100.0 * seconds, seconds));
+        assert_eq!(trusted, [true, false]);
+        fs::write(zone.join("max_energy_range_uj"), "0").unwrap();
+        let why = Rapl::open(folder.path()).err().unwrap();
+        assert!(why.ends_with("max_energy_range_uj: a counter has no range of 0"), "{why}");
     }
 
     #[test]

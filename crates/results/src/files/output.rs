@@ -25,6 +25,8 @@ pub struct Output<'a> {
     force: bool,
     /// Whether there is anything to keep: something was written, and no write has failed.
     has_results: bool,
+    /// Whether a part of the results is of no use.
+    is_whole: bool,
 }
 
 enum To<'a> {
@@ -74,9 +76,12 @@ pub fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
 
 impl<'a> Output<'a> {
     pub fn open(path: Option<&Path>, force: bool, stdout: &'a mut dyn Write) -> Result<Self> {
+        path.map_or_else(|| Ok(Self::stdout(stdout)), |path| Self::file(path, force))
+    }
+
+    pub fn stdout(stdout: &'a mut dyn Write) -> Self {
         let to = To::Stream(Box::new(stdout));
-        let stdout = Self { to, path: "stdout".into(), force, has_results: false };
-        path.map_or(Ok(stdout), |path| Self::file(path, force))
+        Self { to, path: "stdout".into(), force: false, has_results: false, is_whole: false }
     }
 
     pub fn file(path: &Path, force: bool) -> Result<Self> {
@@ -87,7 +92,14 @@ impl<'a> Output<'a> {
         } else {
             To::Temporary(Some(temporary_file(path).map_err(failed(path))?))
         };
-        Ok(Self { to, path: path.to_owned(), force, has_results: false })
+        Ok(Self { to, path: path.to_owned(), force, has_results: false, is_whole: false })
+    }
+
+    /// Opens a file of which nothing is kept unless it is finished.
+    pub fn whole(path: &Path, force: bool) -> Result<Self> {
+        let mut output = Self::file(path, force)?;
+        output.is_whole = true;
+        Ok(output)
     }
 
     /// Renames the temporary file to the output file, after everything was written. If that fails, for example because
@@ -103,8 +115,8 @@ impl<'a> Output<'a> {
         finished.map_err(failed(&self.path))
     }
 
-    pub fn discard(mut self) {
-        self.has_results = false;
+    fn named(&self, error: io::Error) -> io::Error {
+        io::Error::new(error.kind(), failed(&self.path)(error))
     }
 
     fn rename(&mut self) -> io::Result<()> {
@@ -128,14 +140,9 @@ pub fn write_whole<R>(
     force: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<R>,
 ) -> Result<R> {
-    let mut output = Output::file(path, force)?;
-    match write(&mut output) {
-        Ok(written) => output.finish().map(|()| written),
-        Err(error) => {
-            output.discard();
-            Err(failed(path)(error))
-        }
-    }
+    let mut output = Output::whole(path, force)?;
+    let written = write(&mut output).map_err(failed(path))?;
+    output.finish().map(|()| written)
 }
 
 fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
@@ -149,7 +156,9 @@ impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = match &mut self.to {
             To::Stream(to) => to.write(bytes),
-            To::Temporary(to) => to.as_mut().map_or(Ok(bytes.len()), |to| to.write(bytes)),
+            To::Temporary(to) => {
+                to.as_mut().map_or(Ok(bytes.len()), |to| to.as_file_mut().write(bytes))
+            }
         };
         match (&written, &mut self.to) {
             (Ok(count), _) => self.has_results |= *count > 0,
@@ -157,21 +166,22 @@ impl Write for Output<'_> {
             (Err(_), To::Temporary(file)) => *file = None,
             (Err(_), To::Stream(_)) => (),
         }
-        written.map_err(|error| io::Error::new(error.kind(), failed(&self.path)(error)))
+        written.map_err(|error| self.named(error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.to {
+        let flushed = match &mut self.to {
             To::Stream(to) => to.flush(),
             To::Temporary(to) => to.as_mut().map_or(Ok(()), Write::flush),
-        }
+        };
+        flushed.map_err(|error| self.named(error))
     }
 }
 
 impl Drop for Output<'_> {
     /// Keeps the results so far of a run that ends with an error. Without results, an existing file is not changed.
     fn drop(&mut self) {
-        if self.has_results {
+        if self.has_results && !self.is_whole {
             let _ = self.rename();
         }
     }

@@ -54,7 +54,7 @@ enum To {
 impl SampleFile {
     /// Opens a new file. An existing one is replaced only if `force` is set.
     pub fn open(path: &Path, force: bool) -> Result<Self> {
-        let output = Output::file(path, force)?;
+        let output = Output::whole(path, force)?;
         let to = if path.extension().is_some_and(|end| end == "zst") {
             To::Compressed(Encoder::new(output, 0).map_err(failed(path))?)
         } else {

@@ -3,8 +3,11 @@
 mod modelled;
 mod uncertainty;
 
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
+use anyhow::Result;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +16,8 @@ use self::uncertainty::Uncertainty;
 use super::changes;
 use super::claim::{Claim, Quantity, Range};
 use super::definition::Experiment;
+use crate::files::cells::{of_csv, to_csv};
+use crate::files::output::failed;
 use crate::files::read::RecordedRow;
 use crate::report::matched::{
     Numbers, best_share, correlation, matrices, numbers, speeds, speeds_with_setup,
@@ -23,6 +28,7 @@ use crate::row::Status;
 use crate::row::baseline::is_of_gpu;
 use crate::statistics::{Statistic, percentage};
 use crate::table::Table;
+use spmv_matrix::cache;
 use spmv_matrix::device::Device;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -248,17 +254,16 @@ impl Verdicts {
     }
 
     pub fn read(path: &Path) -> csv::Result<Self> {
-        Ok(Self(csv::Reader::from_path(path)?.into_deserialize().collect::<Result<_, _>>()?))
+        of_csv(File::open(path)?).map(Self)
     }
 
     pub fn id(&self) -> Option<&str> {
         self.0.first().map(|row| &row.id[..])
     }
 
-    pub fn write(&self, path: &Path) -> csv::Result<()> {
-        let mut writer = csv::Writer::from_path(path)?;
-        self.0.iter().try_for_each(|row| writer.serialize(row))?;
-        Ok(writer.flush()?)
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let text = to_csv(&self.0, true)?;
+        cache::replace(path, |file| file.write_all(&text)).map_err(failed(path))
     }
 
     pub fn table(&self) -> Table {

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -11,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::files::cells::of_csv;
+use crate::files::output::failed;
 use crate::files::read::{self, RecordedRow};
 use crate::files::rows::RowFile;
 use crate::matrix::MatrixReport;
@@ -18,6 +20,7 @@ use crate::matrix::stage_row::StageRow;
 use crate::row::{Row, RowKey, open_cells};
 use crate::run::facts::{has_settings, have_same_origin, origin};
 use crate::settings::RunSettings;
+use spmv_matrix::cache;
 
 #[derive(Default)]
 pub struct Store {
@@ -115,8 +118,9 @@ impl Store {
         if !have_same_origin(run, here) {
             return Ok(false);
         }
-        fs::create_dir_all(self.folder.join("runs"))?;
-        fs::copy(other.run_path(run_id), self.run_path(run_id))?;
+        let (from, to) = (other.run_path(run_id), self.run_path(run_id));
+        let copied = fs::read(from).and_then(|text| cache::replace(&to, |to| to.write_all(&text)));
+        copied.map_err(failed(&to))?;
         self.runs.insert(run_id.clone(), run.clone());
         let stages = other.stages_of(cell).into_iter().cloned().collect();
         self.add(rows.into_iter().cloned().collect(), stages)?;

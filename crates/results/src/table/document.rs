@@ -1,6 +1,7 @@
 //! Tables and texts in documents: Markdown and LaTeX.
 
 use super::layout::Frame;
+use super::terminal::shown;
 use super::{Cell, Table};
 
 const MARKDOWN: Frame = ["| ", " | ", " |"];
@@ -29,6 +30,7 @@ pub fn escape_markdown(text: &str) -> String {
 }
 
 /// Joins the lines of a text, and writes what LaTeX would not show unchanged in commands that every engine has.
+/// Brackets and stars, which would belong to the command at the end of the line before, are groups.
 pub fn escape_latex(text: &str) -> String {
     let escaped = |letter: char| match letter {
         '\\' => r"\textbackslash{}".into(),
@@ -41,10 +43,11 @@ pub fn escape_latex(text: &str) -> String {
         '<' | '>' => format!("${letter}$"),
         '–' => "--".into(),
         '{' | '}' | '#' | '$' | '%' | '&' | '_' => format!(r"\{letter}"),
+        '[' | ']' | '*' => format!("{{{letter}}}"),
         letter if letter.is_whitespace() => " ".into(),
         letter => letter.to_string(),
     };
-    text.chars().map(escaped).collect::<Vec<String>>().concat()
+    shown(text).chars().map(escaped).collect()
 }
 
 /// A form in which documents hold tables.
@@ -67,7 +70,7 @@ impl Document {
     pub fn prose(self, text: &str) -> String {
         match self {
             Self::Markdown => escape_markdown(text),
-            Self::Latex => format!("% {}", text.replace(char::is_control, " ")),
+            Self::Latex => format!("% {}", shown(text).replace(char::is_whitespace, " ")),
         }
     }
 
@@ -149,5 +152,11 @@ e &  \\
 \end{tabular}";
         assert_eq!(table.to_latex(), latex);
         assert_eq!(escape_latex("a_1 50 % × {x}"), r"a\_1 50 \% $\times$ \{x\}");
+        let escaped = r"{[}x{]}{*} \textbackslash{}u\{1b\}{[}31m";
+        assert_eq!(escape_latex("[x]*\t\u{1b}[31m"), escaped);
+        assert_eq!(
+            Document::Latex.prose("a\r\n\u{1b}b\u{85}\u{202e}"),
+            r"% a\u{d} \u{1b}b\u{85}\u{202e}"
+        );
     }
 }

@@ -5,27 +5,25 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use console::measure_text_width;
+use console::{measure_text_width, style};
 use textwrap::WordSplitter;
 
-/// What sets and ends a colour of this program's output. A name that contains it can do no harm.
-const COLOURS: [&str; 4] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[31m", "\u{1b}[32m"];
+/// What begins a line that a terminal shows in green, and in red. Unicode reserves these characters for use within a
+/// program; in a text of others they only colour its line.
+pub const GREEN: char = '\u{fdd0}';
+pub const RED: char = '\u{fdd1}';
 
-/// Replaces each character that controls a terminal, except line ends, tabs and colours, by an escape such as
-/// `\u{1b}`.
+/// Replaces each character that controls a terminal, except line ends and tabs, by an escape such as `\u{1b}`.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_command) {
         return Cow::Borrowed(text);
     }
-    let (mut escaped, mut rest) = (String::with_capacity(2 * text.len()), text);
-    while let Some(character) = rest.chars().next() {
-        let colour = COLOURS.iter().find(|colour| rest.starts_with(**colour));
-        let length = colour.map_or(character.len_utf8(), |colour| colour.len());
-        match is_command(character) && colour.is_none() {
+    let mut escaped = String::with_capacity(2 * text.len());
+    for character in text.chars() {
+        match is_command(character) {
             true => escaped.extend(character.escape_unicode()),
-            false => escaped += &rest[..length],
+            false => escaped.push(character),
         }
-        rest = &rest[length..];
     }
     Cow::Owned(escaped)
 }
@@ -66,19 +64,35 @@ fn at_blanks<'a>(width: usize) -> textwrap::Options<'a> {
 pub struct Shown<W> {
     to: W,
     width: Option<u16>,
+    has_colours: bool,
     /// The line that is not complete.
     begun: Vec<u8>,
 }
 
 impl<W: Write> Shown<W> {
     pub fn new(to: W, width: Option<u16>) -> Self {
-        Self { to, width, begun: Vec::new() }
+        Self { to, width, has_colours: false, begun: Vec::new() }
+    }
+
+    /// Shows lines that begin with [`GREEN`] or [`RED`] in that colour.
+    pub fn with_colours(self) -> Self {
+        Self { has_colours: true, ..self }
     }
 
     fn write_begun(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.begun);
         let line = String::from_utf8_lossy(&line);
-        self.to.write_all(wrapped(&shown(&line), self.width).as_bytes())
+        let line = wrapped(&shown(&line), self.width);
+        let line = if self.has_colours { coloured(line) } else { line };
+        self.to.write_all(line.as_bytes())
+    }
+}
+
+fn coloured(line: String) -> String {
+    match (line.strip_prefix(GREEN), line.strip_prefix(RED)) {
+        (Some(rest), _) => style(rest).green().bold().to_string(),
+        (_, Some(rest)) => style(rest).red().to_string(),
+        _ => line,
     }
 }
 
@@ -123,10 +137,21 @@ mod tests {
         assert!(matches!(shown("matrices/größe 1.mtx\n"), Cow::Borrowed(_)));
     }
 
+    /// The marks, and no text of others, set colours.
     #[test]
-    fn colours_pass_and_lines_are_broken() {
-        assert_eq!(shown("\u{1b}[32m\u{1b}[1ma\u{1b}[0m"), "\u{1b}[32m\u{1b}[1ma\u{1b}[0m");
-        assert_eq!(shown("\u{1b}[33ma\u{1b}[8m"), "\\u{1b}[33ma\\u{1b}[8m");
+    fn a_line_with_a_mark_is_coloured() {
+        console::set_colors_enabled(true);
+        let text = format!("{GREEN}a\n\u{1b}[31mb\n{RED}c\u{1b}[0m\nd");
+        let mut to = Vec::new();
+        Shown::new(&mut to, None).with_colours().write_all(text.as_bytes()).unwrap();
+        let expected =
+            "\u{1b}[32m\u{1b}[1ma\u{1b}[0m\n\\u{1b}[31mb\n\u{1b}[31mc\\u{1b}[0m\u{1b}[0m\n";
+        assert_eq!(String::from_utf8(to).unwrap(), expected);
+        assert_eq!(written(None, &[&text]), text.replace('\u{1b}', "\\u{1b}"));
+    }
+
+    #[test]
+    fn lines_are_broken_at_blanks() {
         let line = "a  bcd efghijklmn op";
         assert_eq!(wrapped(line, None), line);
         assert_eq!(wrapped(line, Some(8)), "a  bcd\n  efghijklmn\n  op");

@@ -1,9 +1,8 @@
 //! The table of methods in the text of a matrix: its columns, and its lines, between which are those of stages.
 
-use console::style;
-
 use crate::metrics::Peak;
 use crate::row::{Row, Status};
+use crate::table::terminal::{GREEN, RED};
 use crate::table::{Cell, Columns, Layout, Table};
 
 /// The width of the column of method names where a table is not fitted to a terminal, in characters.
@@ -68,9 +67,9 @@ pub fn laid_out<'t>(table: &'t Table, columns: &[Column], terminal: Option<u16>)
 /// Marks the line of the fastest method and of those that failed, on a terminal by colours.
 pub fn marked(line: String, row: &Row, is_fastest: bool, is_terminal: bool) -> String {
     match result(row) {
-        _ if is_fastest && is_terminal => style(line).green().bold().to_string(),
+        _ if is_fastest && is_terminal => format!("{GREEN}{line}"),
         _ if is_fastest => line + "  <- fastest",
-        FAIL if is_terminal => style(line).red().to_string(),
+        FAIL if is_terminal => format!("{RED}{line}"),
         _ => line,
     }
 }

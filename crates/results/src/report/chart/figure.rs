@@ -4,6 +4,7 @@
 use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
 
 pub use crate::report::means::reading;
+use crate::table::terminal::shown;
 
 pub const WIDTH: f64 = 660.0;
 /// The size of text, as in the tables of a page.
@@ -64,11 +65,9 @@ pub fn tenth(place: f64) -> f64 {
     (10.0 * place).round() / 10.0 + 0.0
 }
 
-/// Removes the characters that XML cannot contain.
+/// Escapes control characters, of which XML cannot contain most, and removes the others that it cannot contain.
 fn clean(text: &str) -> String {
-    let holds =
-        |c: &char| !matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{fffe}'..='\u{ffff}');
-    text.chars().filter(holds).collect()
+    shown(text).replace(['\u{fffe}', '\u{ffff}'], "")
 }
 
 /// Returns a line of text, centred vertically at `middle`, with its `start`, `middle` or `end` at `x`.

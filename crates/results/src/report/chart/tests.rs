@@ -301,7 +301,7 @@ fn tooltips_have_label_and_numbers_of_what_can_be_drawn() {
         series: vec![series(0, Mark::Dots, &[(0.0, 1.0), (2000.0, 0.5), (1.0, -1.0)])],
         ..Plane::default()
     });
-    let expected = "gpu-hola:empty-rows=count:0 · <cant> & \n2000 → 0.500 (0.250 to 1.00)";
+    let expected = "gpu-hola:empty-rows=count:0 · <cant> & \\u{1}\n2000 → 0.500 (0.250 to 1.00)";
     assert_eq!(tips(&dots), [expected]);
     let one = Chart::Bars(bars(false, false, 1, &[&[Some(1.0)]]));
     assert_eq!(tips(&one), ["cusparse-csr:algorithm=0 · 0\n1.00 (0.500 to 2.00)"]);

@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::{MARK, MOST_BYTES, Page, Section, beginning};
 use crate::report::View;
 use crate::report::chart::Chart;
+use crate::table::terminal::shown;
 use crate::table::{Cell, Table};
 
 const STYLE: &str = include_str!("page.css");
@@ -58,7 +59,7 @@ impl Page {
                 }
             }
         };
-        page.into_string()
+        shown(&page.into_string()).into_owned()
     }
 }
 

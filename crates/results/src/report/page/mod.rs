@@ -11,13 +11,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use tempfile::NamedTempFile;
 
 use super::View;
 use crate::files::output::failed;
 use crate::report::names::join;
-use crate::table::terminal::wrapped;
+use crate::table::terminal::{shown, wrapped};
 use crate::table::{Document, Table, escape_markdown};
-use spmv_matrix::cache;
+use spmv_matrix::cache::{self, PUBLIC};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
@@ -89,12 +90,7 @@ impl Page {
             let advice = "choose another folder, or move the file away";
             bail!("{} exists and was not written by spmv-bench; {advice}", path.display());
         }
-        fs::create_dir_all(folder).map_err(failed(folder))?;
-        remove_charts(folder).map_err(failed(folder))?;
-        for (path, text) in &files {
-            let written = cache::replace(path, |file| file.write_all(text.as_bytes()));
-            written.map_err(failed(path))?;
-        }
+        cache::in_folder(folder, || replace_all(&files, folder)).map_err(failed(folder))?;
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }
 
@@ -108,7 +104,7 @@ impl Page {
                 blocks.extend(markdown_of(view, &name));
             }
         }
-        blocks.join("\n\n") + "\n"
+        shown(&(blocks.join("\n\n") + "\n")).into_owned()
     }
 
     pub fn to_text(&self, width: Option<u16>) -> String {
@@ -166,12 +162,16 @@ fn markdown_of(view: &View, name: &str) -> impl Iterator<Item = String> {
     heading.into_iter().chain(notes).chain(chart).chain(table).chain(rest.flatten())
 }
 
-/// Returns a line in which everything is escaped except code between backticks.
+/// Returns a line in which everything is escaped except code between backticks. What could be more than code, if
+/// others wrote the backticks, is escaped too.
 fn prose(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts = text.split('`').enumerate();
     let marked = parts.map(|(index, part)| match index % 2 {
         0 => escape_markdown(part),
+        _ if part.is_empty() || part.contains(['<', '&', '[']) => {
+            escape_markdown(&format!("`{part}`"))
+        }
         _ => format!("`{part}`"),
     });
     marked.collect()
@@ -198,6 +198,21 @@ fn slug(title: &str) -> String {
 fn is_ours(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
         && fs::read_to_string(path).is_ok_and(|text| text.contains(MARK))
+}
+
+/// Writes all files, and then puts them in the place of earlier ones.
+fn replace_all(files: &[(PathBuf, String)], folder: &Path) -> io::Result<()> {
+    let named = |path: &Path, error| io::Error::other(failed(path)(error));
+    let ready = files.iter().map(|(path, text)| {
+        let ready = cache::ready(path, PUBLIC, |file| file.write_all(text.as_bytes()));
+        ready.map(NamedTempFile::into_temp_path).map_err(|error| named(path, error))
+    });
+    let ready = ready.collect::<io::Result<Vec<_>>>()?;
+    remove_charts(folder)?;
+    for (ready, (path, _)) in ready.into_iter().zip(files) {
+        ready.persist(path).map_err(|error| named(path, error.error))?;
+    }
+    Ok(())
 }
 
 fn remove_charts(folder: &Path) -> io::Result<()> {

@@ -196,7 +196,7 @@ fn names_are_escaped_and_numbers_are_aligned() {
     let table = Table { columns, rows: vec![vec!["a|b_c\n<i>".into(), Cell::Number(0.5)]] };
     let view = View {
         title: "Time [ms]".into(),
-        notes: vec!["of `a*b` and _c_, 2*3".into()],
+        notes: vec!["of `a*b` and _c_, 2*3".into(), "`a```<i>\u{1b}[31m` [x](y)".into()],
         table: Some(table),
         ..page(&["A"]).sections[0].views[0].clone()
     };
@@ -210,6 +210,8 @@ fn names_are_escaped_and_numbers_are_aligned() {
 ### Time \[ms\]
 
 of `a*b` and \_c\_, 2\*3
+
+`a`\`\`\<i>\u{1b}\[31m\` \[x\](y)\`
 
 ![Time \[ms\]](f64-f32-time-ms.svg)
 
