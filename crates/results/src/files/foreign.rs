@@ -26,11 +26,10 @@ const SEPARATORS: [(char, &str); 3] = [(',', "commas"), (';', "semicolons"), ('\
 /// What stands for an unknown value in files of R, pandas, spreadsheets and databases.
 const MISSING: [&str; 8] = ["NA", "<NA>", "N/A", "#N/A", "NaN", "nan", "NULL", "None"];
 /// What a file is that begins so, with the cure.
-const BEGINNINGS: [(&[u8], &str); 7] = [
+const BEGINNINGS: [(&[u8], &str); 6] = [
     (b"PK\x03\x04", "it is a zip archive or a spreadsheet's own file: save the rows as CSV"),
     (b"\xff\xfe", "its text is UTF-16: save it as UTF-8"),
     (b"\xfe\xff", "its text is UTF-16: save it as UTF-8"),
-    (b"\x1f\x8b", "it is compressed: decompress it"),
     (b"<", "it is HTML or XML: name the CSV file with the rows"),
     (b"sep=", "this line is a spreadsheet's own: remove it"),
     (b"%%MatrixMarket", "it is a matrix: name a file with results"),
