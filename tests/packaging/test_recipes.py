@@ -1,12 +1,11 @@
-"""Tests of the recipes, with the tools that read them. Spack and Ramble are not in the package index: their files run
-with fakes of the names that they use, which checks the syntax and the arguments, not the tools. SPMV_BENCH names
-the program. `scripts/test` runs this with the Python of .venv/recipes."""
+"""Tests of the recipes, with the tools that read them. Spack is not in the package index: its file runs with fakes of
+the names that it uses, which checks the syntax and the arguments, not the tool. SPMV_BENCH names the program.
+`scripts/test` runs this with the Python of .venv/recipes."""
 
 import contextlib
 import os
 import re
 import runpy
-import shlex
 import shutil
 import subprocess
 import sys
@@ -35,7 +34,7 @@ def run(command, folder, status=0):
 
 
 class Recorder:
-    """Stands in for the directives of Spack or Ramble, and records the arguments of their calls by name."""
+    """Stands in for the directives of Spack, and records the arguments of their calls by name."""
 
     def __init__(self, directives):
         self.calls = {}
@@ -86,52 +85,6 @@ class Recipes(unittest.TestCase):
             made.spec = types.SimpleNamespace(satisfies=lambda text: text == wanted)
             self.assertEqual(made.build_args, args)
         self.assertIn("mpi", CARGO["features"])
-
-    def test_easybuild(self):
-        version = CARGO["package"]["version"]
-        [recipe] = (RECIPES / "easybuild").glob(f"spmv-bench-{version}-*.eb")
-        # With --fetch, EasyBuild needs no tool for modules.
-        eb = ["eb", "--allow-use-as-root-and-accept-consequences", f"--prefix={self.folder}", "--fetch"]
-        self.assertIn("All style checks PASSed", run([*eb, "--check-style", recipe], self.folder))
-        plan = run([*eb, "--dry-run", "--robot", recipe], self.folder)
-        self.assertIn(f"(module: spmv-bench/{version}-GCCcore-", plan)
-        [rust] = re.findall(r"\(module: Rust/(\d+\.\d+)[.\d]*-GCCcore", plan)
-        self.assertGreaterEqual([int(part) for part in rust.split(".")], [int(part) for part in RUST.split(".")])
-
-    def test_reframe(self):
-        options = ["--prefix=.", "--exec-policy=serial", "--nocolor", "-S", "seconds=0.01", "-S", "methods=seq,merge"]
-        shown = run(["reframe", "-c", RECIPES / "reframe", "-r", *options], self.folder)
-        self.assertIn("Ran 4/4 test case(s) from 4 check(s) (0 failure(s)", shown)
-        self.assertEqual(len(re.findall(r"P: merge: [\d.]+ GFLOP/s", shown)), 4, shown)
-
-    def test_ramble(self):
-        recorder = Recorder({
-            "tags": (), "when": (), "software_spec": {"pkg_spec"}, "executable": {"use_mpi"},
-            "workload": {"executables"}, "workload_group": {"workloads"},
-            "success_criteria": {"mode", "match", "anti_match"},
-            "workload_variable": {"default", "description", "workloads", "workload_group"},
-            "figure_of_merit": {"fom_regex", "group_name", "units"},
-        })
-        application = RECIPES / "ramble/applications/spmv-bench/application.py"
-        recorder.run(application, {"ramble.appkit": recorder.names | {"ExecutableApplication": object}})
-        calls = recorder.calls
-        defaults = {(values[0], options.get("workload_group") or options["workloads"][0]): options["default"]
-                    for values, options in calls["workload_variable"]}
-        templates = {values[0]: values[1] for values, _ in calls["executable"]}
-        for workload, changed in (("cpu", {}), ("gpu", {"device": "model:h200", "methods": "gpu-merge"})):
-            variables = {name: value for (name, where), value in defaults.items() if where in ("all", workload)}
-            variables |= {"matrix": "gen:grid3d,n=20", "seconds": "0.01", "n_threads": "1"} | changed
-            command = shlex.split(templates[workload].format(**variables))
-            lines = run([PROGRAM, *command[1:]], self.folder).splitlines()
-            # As in Ramble, a pattern must match from the beginning of a line.
-            for values, options in calls["figure_of_merit"]:
-                matches = [found for line in lines if (found := re.match(options["fom_regex"], line))]
-                self.assertTrue(matches, f"{values}: {lines}")
-                self.assertTrue(all(float(found[options["group_name"]]) > 0 for found in matches))
-                self.assertTrue(values[0].format(**matches[0].groupdict()).startswith(matches[0]["method"] + " f64 "))
-            for _, options in calls["success_criteria"]:
-                found = any(re.match(options.get("match") or options["anti_match"], line) for line in lines)
-                self.assertEqual(found, "match" in options)
 
     def test_containers(self):
         # The newest certificates are wanted.
