@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Parser;
-use spmv_matrix::market;
+use spmv_matrix::reader;
 
 #[derive(Parser)]
 struct Arguments {
@@ -26,7 +26,7 @@ fn main() -> anyhow::Result<()> {
     for _ in 0..arguments.rounds {
         let before = peak_bytes()?;
         let start = Instant::now();
-        let read = || market::read(&arguments.file, &market::Options::default());
+        let read = || reader::read(&arguments.file, &reader::Options::default());
         let market = pool.install(read)?;
         let seconds = start.elapsed().as_secs_f64();
         let growth = peak_bytes()? - before;

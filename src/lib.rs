@@ -36,8 +36,8 @@ use crate::campaign::collect::{Collector, conclude};
 use crate::campaign::env::Env;
 use crate::campaign::session::Session;
 use crate::cli::run_settings;
-use spmv_matrix::market;
 use spmv_matrix::memory::ReadBounds;
+use spmv_matrix::reader;
 use spmv_matrix::source::Source;
 use spmv_matrix::stats::pattern_symmetry;
 use spmv_matrix::system::System;
@@ -49,7 +49,7 @@ use spmv_results::settings::{Pages, Protocol, RunSettings, Settings, Values};
 pub use spmv_matrix::{Csr, source::LoadError};
 pub use spmv_results::row::{Row, Status};
 
-/// Reads a matrix: a file of any format that [`market`] reads, compressed or not, or a generated matrix
+/// Reads a matrix: a file of any format that [`reader`] reads, compressed or not, or a generated matrix
 /// (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored. An error names the file, the line and
 /// the reason.
 ///
@@ -60,7 +60,7 @@ pub use spmv_results::row::{Row, Status};
 /// ```
 pub fn read(source: impl AsRef<OsStr>) -> Result<Csr<f64>, LoadError> {
     let source = Source::parse(source.as_ref())?;
-    Ok(source.open(market::Options::default(), ReadBounds::NONE)?.load(None)?.csr)
+    Ok(source.open(reader::Options::default(), ReadBounds::NONE)?.load(None)?.csr)
 }
 
 /// What [`measure`] measures, and how.

@@ -15,7 +15,7 @@ use spmv_bench::bench::event::Event;
 use spmv_bench::bench::execute::{Bench, Cell};
 use spmv_bench::bench::problem::Problem;
 use spmv_matrix::stats::RowStatistics;
-use spmv_matrix::{Csr, market};
+use spmv_matrix::{Csr, reader};
 use spmv_methods::METHODS;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::buffer::Value;
@@ -53,7 +53,7 @@ fn statistics_equal_the_table_to_all_printed_digits() {
         if !is_small(&path) && !all::all() {
             continue;
         }
-        let market = market::read(&path, &market::Options::default());
+        let market = reader::read(&path, &reader::Options::default());
         if row["field"] == "complex" {
             let error = market.unwrap_err();
             assert!(error.is_unsupported() && error.to_string().contains("complex"), "{error}");
@@ -118,7 +118,7 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
 fn run_all(name: &str) {
     let Some((folder, _)) = table() else { return };
     let path = folder.join(format!("{name}.mtx.gz"));
-    let csr = market::read(&path, &market::Options::default()).unwrap().csr;
+    let csr = reader::read(&path, &reader::Options::default()).unwrap().csr;
     if all::all() {
         check(name, &*csr.to_precision::<f32>().unwrap(), Device::Cpu);
     }

@@ -12,8 +12,8 @@ use spmv_fuzz::{Bench, alone, assert_same_csr, check_csr};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::cached;
 use spmv_matrix::loaded::Loaded;
-use spmv_matrix::market::Options;
 use spmv_matrix::memory::ReadBounds;
+use spmv_matrix::reader::Options;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Files with summed duplicates, a kind and mirrored entries; with ones only; without entries.

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use libfuzzer_sys::fuzz_target;
 use spmv_fuzz::{BENCH, alone, assert_same_csr, check_csr, gzip};
 use spmv_matrix::Csr;
-use spmv_matrix::market::{Opened, Options};
 use spmv_matrix::memory::ReadBounds;
+use spmv_matrix::reader::{Opened, Options};
 
 const NAMES: [&str; 8] =
     ["a.mtx", "a.el", "a.graph", "a.smtx", "a.rb", "a.npz", "a.tar.gz", "a.zip"];

@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use spmv_fuzz::{BENCH, announces_too_much, assert_same, assert_same_csr};
-use spmv_matrix::market;
+use spmv_matrix::reader;
 
 /// The fast parsers do not read longer lines.
 const LONG: usize = 130;
@@ -24,7 +24,7 @@ fuzz_target!(|text: &[u8]| {
         let Ok(market) = market else { continue };
         assert_eq!(market.text_bytes, text.len() as u64);
         let mut written = Vec::new();
-        market::write(&market.csr, &mut written).expect("a vector takes all bytes");
+        reader::write(&market.csr, &mut written).expect("a vector takes all bytes");
         let again = read(&written, how).expect("what was written can be read");
         assert_same_csr(&again.csr, &market.csr);
     }

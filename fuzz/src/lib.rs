@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use spmv_matrix::Csr;
-use spmv_matrix::market::{self, Market, Options, Symmetry};
+use spmv_matrix::reader::{self, Options, ReadMatrix, Symmetry};
 use tempfile::TempDir;
 
 /// More rows than these are valid, but their offsets take longer than a run of a target may.
@@ -55,7 +55,13 @@ impl Bench {
 
     /// Reads `bytes` as a file with this name. An error is returned without the name. `how` chooses the size of chunks
     /// and the number of threads.
-    pub fn read(&self, name: &str, bytes: &[u8], expand: bool, how: u8) -> Result<Market, String> {
+    pub fn read(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        expand: bool,
+        how: u8,
+    ) -> Result<ReadMatrix, String> {
         let path = self.put(name, bytes);
         let pool = if how >= 0xf0 { &PAIR } else { &ALONE };
         let options = Options {
@@ -63,7 +69,7 @@ impl Bench {
             chunk: CHUNKS[usize::from(how) % CHUNKS.len()],
             ..Options::default()
         };
-        let market = pool.install(|| market::read(&path, &options)).map_err(|error| {
+        let market = pool.install(|| reader::read(&path, &options)).map_err(|error| {
             let shown = error.to_string();
             assert!(!shown.contains("changed while it was being read"), "no defect was found");
             shown.replacen(&path.display().to_string(), "", 1)
@@ -73,7 +79,7 @@ impl Bench {
     }
 }
 
-fn check(market: &Market) {
+fn check(market: &ReadMatrix) {
     check_csr(&market.csr);
     assert!(market.csr.values().iter().all(|value| value.is_finite()));
     let (nnz, stored) = (market.csr.nnz() as u64, market.stored);
@@ -107,11 +113,12 @@ pub fn assert_same_csr(one: &Csr<f64>, other: &Csr<f64>) {
 }
 
 /// Asserts that both are the same matrix with the same facts, or the same error.
-pub fn assert_same(one: &Result<Market, String>, other: &Result<Market, String>) {
+pub fn assert_same(one: &Result<ReadMatrix, String>, other: &Result<ReadMatrix, String>) {
     match (one, other) {
         (Ok(one), Ok(other)) => {
             assert_same_csr(&one.csr, &other.csr);
-            let facts = |m: &Market| (m.field, m.symmetry, m.stored, m.kind.clone(), m.duplicates);
+            let facts =
+                |m: &ReadMatrix| (m.field, m.symmetry, m.stored, m.kind.clone(), m.duplicates);
             assert_eq!(facts(one), facts(other));
         }
         _ => assert_eq!(one.as_ref().err(), other.as_ref().err()),

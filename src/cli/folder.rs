@@ -10,7 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::sources::sized;
 use spmv_matrix::archive::{form, is_archive, is_matrix};
-use spmv_matrix::market::is_konect_file;
+use spmv_matrix::reader::is_konect_file;
 use spmv_matrix::source::Source;
 use spmv_results::report::names::{count, join, listed};
 use spmv_results::row::{matrix_name, matrix_parts};

@@ -16,8 +16,8 @@ use super::{CommandStatus, Env, Interrupted};
 use crate::collection::Matrix;
 use crate::collection::fetch::mirror;
 use spmv_matrix::generate::{Generator, forms, is_generator};
-use spmv_matrix::market::{self, Edges};
 use spmv_matrix::memory::{Available, ReadBounds, refusal};
+use spmv_matrix::reader::{self, Edges};
 use spmv_matrix::remarks;
 use spmv_matrix::source::Source;
 use spmv_matrix::system::processes::start_pool;
@@ -53,8 +53,8 @@ pub struct GenerateArgs {
 }
 
 impl GenerateArgs {
-    fn reading(&self) -> market::Options {
-        market::Options::new(!self.no_expand, self.edges)
+    fn reading(&self) -> reader::Options {
+        reader::Options::new(!self.no_expand, self.edges)
     }
 }
 
@@ -92,7 +92,7 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
                 Err(error) if error.is_interrupted() => bail!(Interrupted("while a file was read")),
                 loaded => loaded?,
             };
-            write(args, file, |mut out| market::write(&loaded.csr, &mut out))?;
+            write(args, file, |mut out| reader::write(&loaded.csr, &mut out))?;
             let facts = loaded.market.expect("a file has facts");
             let summed = remarks::of_duplicates(facts.duplicates);
             for remark in summed.into_iter().chain(facts.remarks) {

@@ -14,9 +14,9 @@ use clap::{Arg, Args, Parser};
 use super::args::AddedArgs;
 use super::values::{MethodName, OrderName, device, distinct, finite, seconds, whole, whole_from};
 use crate::campaign::Plan;
-use spmv_matrix::market::{self, Edges};
 use spmv_matrix::memory::Size;
 use spmv_matrix::order::Order;
+use spmv_matrix::reader::{self, Edges};
 use spmv_matrix::scalar::Precision;
 use spmv_methods::added;
 use spmv_methods::simd::Isa;
@@ -299,8 +299,8 @@ impl MeasureArgs {
     }
 
     /// Returns how files are read.
-    pub fn reading(&self) -> market::Options {
-        market::Options::new(!self.no_expand, self.edges)
+    pub fn reading(&self) -> reader::Options {
+        reader::Options::new(!self.no_expand, self.edges)
     }
 
     pub fn settings(&self) -> Settings {

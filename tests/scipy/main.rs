@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use spmv_matrix::Csr;
-use spmv_matrix::market::{self, Options};
+use spmv_matrix::reader::{self, Options};
 use support::skip;
 
 const READERS: [&str; 2] = ["fast", "python"];
@@ -46,7 +46,7 @@ fn read(texts: &[String]) -> Option<Vec<Read>> {
 
 impl Read {
     fn of(path: PathBuf) -> Self {
-        let ours = market::read(&path, &Options::default());
+        let ours = reader::read(&path, &Options::default());
         let theirs =
             READERS.map(|reader| std::fs::read(path.with_extension(format!("mtx.{reader}"))).ok());
         Self {

@@ -1,15 +1,15 @@
 //! Sparse matrices in memory: a fast reader of matrix files, generators, orderings and statistics.
 //!
-//! A matrix is a [`Csr`], whose arrays are valid whatever was read: [`market`] reads a file (Matrix Market on all
+//! A matrix is a [`Csr`], whose arrays are valid whatever was read: [`reader`] reads a file (Matrix Market on all
 //! cores, and other formats; compressed or not, or in an archive), [`source`] also makes generated matrices.
 //!
 //! ```
-//! use spmv_matrix::{market, stats::RowStatistics};
+//! use spmv_matrix::{reader, stats::RowStatistics};
 //!
 //! let file = tempfile::Builder::new().suffix(".mtx").tempfile()?;
 //! std::fs::write(&file, "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 -1\n")?;
 //!
-//! let read = market::read(file.path(), &market::Options::default())?;
+//! let read = reader::read(file.path(), &reader::Options::default())?;
 //! assert_eq!(read.csr.row_offsets(), [0, 2, 3]); // both triangles
 //! assert_eq!(read.csr.values(), [4.0, -1.0, -1.0]);
 //! assert_eq!(RowStatistics::of(&read.csr).max, 2);
@@ -36,7 +36,7 @@
 //! | [`verify`] | the reference of a product, its error bound, and the verdict on a result |
 //! | [`memory`] | how much memory is available, how much matrices need, and the limits while they are read |
 //! | [`archive`] | archives of the collection |
-//! | [`market`] | matrix files: Matrix Market and other formats |
+//! | [`reader`] | matrix files: Matrix Market and other formats |
 //! | [`generate`] | generated matrices |
 //! | [`remarks`] | what is unusual about a matrix |
 //! | [`loaded`] | a matrix with the facts of its source |
@@ -53,10 +53,10 @@ pub mod generate;
 pub mod interned;
 pub mod limited;
 pub mod loaded;
-pub mod market;
 pub mod memory;
 pub mod near;
 pub mod order;
+pub mod reader;
 pub mod remarks;
 pub mod scalar;
 pub mod source;

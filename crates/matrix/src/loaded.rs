@@ -1,8 +1,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Csr;
-use super::market::{self, Market, MarketError};
 use super::memory::ReadBounds;
+use super::reader::{self, ReadError, ReadMatrix};
 use super::remarks;
 use super::stats::pattern_symmetry;
 
@@ -44,7 +44,7 @@ pub(super) struct Pending {
     pub stamp: Stamp,
     /// The hash of the contents before they were parsed, if the modification time is not conclusive.
     pub hash: Option<u64>,
-    /// How the file was read: see [`market::Options::words`].
+    /// How the file was read: see [`reader::Options::words`].
     pub how: String,
 }
 
@@ -77,22 +77,22 @@ impl Loaded {
         Self { csr, market: None, bytes: None, from_cache: false, note: None, pending: None }
     }
 
-    pub fn read(path: &Path, options: &market::Options) -> Result<Self, MarketError> {
+    pub fn read(path: &Path, options: &reader::Options) -> Result<Self, ReadError> {
         Self::read_within(path, options, ReadBounds::NONE)
     }
 
     pub(super) fn read_within(
         path: &Path,
-        options: &market::Options,
+        options: &reader::Options,
         bounds: ReadBounds,
-    ) -> Result<Self, MarketError> {
-        Ok(Self::of(market::Opened::open(path, options, bounds)?.read()?, options.expand))
+    ) -> Result<Self, ReadError> {
+        Ok(Self::of(reader::Opened::open(path, options, bounds)?.read()?, options.expand))
     }
 
-    pub(super) fn of(market: Market, expand: bool) -> Self {
+    pub(super) fn of(market: ReadMatrix, expand: bool) -> Self {
         let remarks = remarks::of_file(&market);
-        let Market { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
-        let mirrored = expand && symmetry != market::Symmetry::General;
+        let ReadMatrix { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
+        let mirrored = expand && symmetry != reader::Symmetry::General;
         let facts = FileFacts { duplicates, mirrored, kind, remarks, symmetry: None };
         let bytes = Some(file_bytes);
         Self { market: Some(facts), bytes, ..Self::new(csr) }

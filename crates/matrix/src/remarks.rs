@@ -1,13 +1,13 @@
 use rayon::prelude::*;
 
-use super::market::{Field, Market, Symmetry};
+use super::reader::{Field, ReadMatrix, Symmetry};
 use crate::scalar::{Precision, Scalar};
 
 /// The first integer after which doubles do not represent every integer.
 const FIRST_INEXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
 
 /// Returns remarks about a file that was just read, apart from [`of_duplicates`].
-pub fn of_file(market: &Market) -> Vec<String> {
+pub fn of_file(market: &ReadMatrix) -> Vec<String> {
     let found = [both_triangles(market), large_integers(market)].into_iter().flatten();
     market.remarks.iter().cloned().chain(found).collect()
 }
@@ -17,8 +17,8 @@ pub fn of_duplicates(duplicates: u64) -> Option<String> {
 }
 
 /// Returns a remark if an expanded file seems to store both triangles, so that expanding it has doubled its values.
-fn both_triangles(market: &Market) -> Option<String> {
-    let Market { triangles: [above, below], duplicates, symmetry, .. } = market;
+fn both_triangles(market: &ReadMatrix) -> Option<String> {
+    let ReadMatrix { triangles: [above, below], duplicates, symmetry, .. } = market;
     let is_likely = *symmetry != Symmetry::General && *above.min(below) > 0 && *duplicates > 0;
     is_likely.then(|| {
         let symmetry = symmetry.name();
@@ -30,7 +30,7 @@ fn both_triangles(market: &Market) -> Option<String> {
     })
 }
 
-fn large_integers(market: &Market) -> Option<String> {
+fn large_integers(market: &ReadMatrix) -> Option<String> {
     let has_integers = matches!(market.field, Field::Integer | Field::UnsignedInteger);
     let values = if has_integers { &market.csr.values[..] } else { &[] };
     let large = values.par_iter().filter(|value| value.abs() >= FIRST_INEXACT).count();
@@ -64,7 +64,7 @@ fn underflow<T: Scalar>(values: &[f64]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::loaded::Loaded;
-    use crate::market::Options;
+    use crate::reader::Options;
 
     #[test]
     fn a_file_whose_values_may_be_meant_differently_gets_a_remark() {

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf, absolute};
 
 use super::generate::{Generator, SpecError};
 use super::loaded::Loaded;
-use super::market::{self, MarketError};
 use super::memory::{ReadBounds, SizeHint};
+use super::reader::{self, ReadError};
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "Plain", try_from = "Plain")]
 pub enum Source {
-    /// A file in a format that [`market`] reads.
+    /// A file in a format that [`reader`] reads.
     File(PathBuf),
     /// A generator, given as `gen:…`.
     Generated(Generator),
@@ -53,7 +53,7 @@ impl TryFrom<Plain> for Source {
 
 /// A source that is ready to be read. Its file, if it has one, is open.
 pub enum Opened<'a> {
-    File { file: Box<market::Opened<'a>>, path: &'a Path, options: market::Options },
+    File { file: Box<reader::Opened<'a>>, path: &'a Path, options: reader::Options },
     Generated(&'a Generator),
 }
 
@@ -61,7 +61,7 @@ pub enum Opened<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error(transparent)]
-    Market(#[from] MarketError),
+    Read(#[from] ReadError),
     #[error(transparent)]
     Spec(#[from] SpecError),
 }
@@ -69,11 +69,11 @@ pub enum LoadError {
 impl LoadError {
     /// Returns whether the file may be valid but is not supported.
     pub fn is_unsupported(&self) -> bool {
-        matches!(self, Self::Market(error) if error.is_unsupported())
+        matches!(self, Self::Read(error) if error.is_unsupported())
     }
 
     pub fn is_interrupted(&self) -> bool {
-        matches!(self, Self::Market(error) if error.is_interrupted())
+        matches!(self, Self::Read(error) if error.is_interrupted())
     }
 }
 
@@ -95,12 +95,12 @@ impl Source {
     /// Opens a file, or reads a stream to its end.
     pub fn open<'a>(
         &'a self,
-        options: market::Options,
+        options: reader::Options,
         bounds: ReadBounds<'a>,
     ) -> Result<Opened<'a>, LoadError> {
         Ok(match self {
             Self::File(path) => {
-                let file = market::Opened::open(path, &options, bounds)?;
+                let file = reader::Opened::open(path, &options, bounds)?;
                 Opened::File { file: Box::new(file), path, options }
             }
             Self::Generated(it) | Self::Surrogate(_, it) => Opened::Generated(it),

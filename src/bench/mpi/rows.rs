@@ -8,7 +8,7 @@ use super::partition::even_cuts;
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_matrix::loaded::Loaded;
-use spmv_matrix::market::{Options, Stream};
+use spmv_matrix::reader::{Options, Stream};
 use spmv_matrix::source::{LoadError, Source};
 
 pub enum Rows<'s> {

@@ -8,9 +8,9 @@ use super::partition::Partition;
 use crate::bench::need;
 use spmv_matrix::Csr;
 use spmv_matrix::csr::MAX_INDEX;
-use spmv_matrix::market::{Defect, sum};
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::Order;
+use spmv_matrix::reader::{Defect, sum};
 use spmv_results::settings::RunSettings;
 
 /// Bytes per row of the whole matrix: its lengths while they are summed over all ranks, and the initial y.

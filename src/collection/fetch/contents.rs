@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 
 use super::{FetchError, refused};
 use crate::collection::Matrix;
-use spmv_matrix::market::{Banner, LONGEST_LINE, Sizes, Symmetry};
+use spmv_matrix::reader::{Banner, LONGEST_LINE, Sizes, Symmetry};
 
 pub struct Head {
     symmetry: Symmetry,

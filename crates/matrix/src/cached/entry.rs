@@ -32,7 +32,7 @@ const CHUNK: usize = 4 << 20;
 pub struct Head {
     /// The bytes of the path of the file that was parsed.
     pub source: Vec<u8>,
-    /// How the file was read: see [`Options::words`](crate::market::Options::words).
+    /// How the file was read: see [`Options::words`](crate::reader::Options::words).
     pub how: String,
     pub stamp: Stamp,
     pub hash: u64,

@@ -23,8 +23,8 @@ use nix::sys::statvfs::statvfs;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::loaded::{Loaded, Pending, Stamp};
-use super::market::{MarketError, Options};
 use super::memory::ReadBounds;
+use super::reader::{Options, ReadError};
 use super::source::{LoadError, Opened, Source};
 use crate::cache::{CacheFolder, Key, create_private_folder, replace_private};
 use entry::{CachedMatrix, Head, now};
@@ -57,7 +57,7 @@ pub fn load(
     path: &Path,
     options: &Options,
     bounds: ReadBounds,
-) -> Result<Loaded, MarketError> {
+) -> Result<Loaded, ReadError> {
     let parse = || Loaded::read_within(path, options, bounds);
     let known = path.canonicalize().and_then(|path| Ok((Stamp::of(&path)?, path)));
     let Ok((stamp, source)) = known else { return parse() };

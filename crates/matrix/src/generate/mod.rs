@@ -22,8 +22,8 @@ use std::ops::Range;
 pub use spec::{FORMS, SpecError, forms};
 
 use super::csr::{Csr, MAX_INDEX};
-use super::market::{write_block, write_head};
 use super::memory::SizeHint;
+use super::reader::{write_block, write_head};
 use blocks::Blocks;
 use pattern::{Pattern, too_many};
 

@@ -229,7 +229,7 @@ fn the_written_file_contains_the_generated_matrix() {
         let generator = Generator::parse(spec).unwrap();
         let mut file = tempfile::Builder::new().suffix(".mtx").tempfile().unwrap();
         let (rows, cols, nnz) = generator.write("a kind", || Ok(&mut file)).unwrap();
-        let read = crate::market::read(file.path(), &Default::default()).unwrap();
+        let read = crate::reader::read(file.path(), &Default::default()).unwrap();
         assert_eq!((read.csr.rows, read.csr.cols, read.csr.nnz()), (rows, cols, nnz));
         assert_eq!(read.csr, generate(spec), "{spec}");
         assert_eq!((read.kind.as_deref(), read.duplicates), (Some("a kind"), 0));

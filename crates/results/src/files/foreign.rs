@@ -11,7 +11,7 @@ use csv::StringRecord;
 use crate::files::cells::unguarded;
 use crate::row::Row;
 use crate::row::column::{ColumnInfo, Kind};
-use spmv_matrix::market::decompressed;
+use spmv_matrix::reader::decompressed;
 
 /// The mark with which some editors say at the beginning of a text that it is UTF-8.
 pub const MARK: &[u8] = b"\xef\xbb\xbf";

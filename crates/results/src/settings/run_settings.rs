@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{CacheState, Settings};
 use spmv_matrix::device::Device;
-use spmv_matrix::market::{Edges, Options};
 use spmv_matrix::order::Order;
+use spmv_matrix::reader::{Edges, Options};
 use spmv_matrix::scalar::Precision;
 
 /// What a run measures on each matrix, and how.

@@ -333,7 +333,7 @@ fn separators(block: &[u8; BLOCK]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::market::header::{Field, Format, Symmetry};
+    use crate::reader::header::{Field, Format, Symmetry};
 
     /// Parses all lines of a text. Returns the values, or `None` for each line that is left to the other parser and not
     /// parsed.

@@ -8,11 +8,11 @@ use std::time::Duration;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use super::super::{MarketError, Opened, decompressed};
+use super::super::{Opened, ReadError, decompressed};
 use super::{Options, TEXT, file, gzip, message};
 use crate::memory::ReadBounds;
 
-fn open<'c>(path: &Path, bounds: ReadBounds<'c>) -> Result<Opened<'c>, MarketError> {
+fn open<'c>(path: &Path, bounds: ReadBounds<'c>) -> Result<Opened<'c>, ReadError> {
     Opened::open(path, &Options::default(), bounds)
 }
 

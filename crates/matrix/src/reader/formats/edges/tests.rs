@@ -1,10 +1,10 @@
-use super::super::super::Market;
+use super::super::super::ReadMatrix;
 use super::super::super::tests::triplets;
 use super::super::tests::read_file;
 use super::Edges;
 
 /// Returns `ROWSxCOLUMNS ROW,COLUMN,VALUE …` with indices from 0, or the message.
-fn shown(read: &Result<Market, String>) -> String {
+fn shown(read: &Result<ReadMatrix, String>) -> String {
     let Ok(market) = read else { return read.as_ref().unwrap_err().clone() };
     let entries = triplets(&market.csr);
     let entries = entries.iter().map(|(row, col, value)| format!(" {row},{col},{value}"));

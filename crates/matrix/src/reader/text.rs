@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::compression::{Compression, Decompressed};
-use super::error::{Defect, Fault, MarketError, name_damage};
+use super::error::{Defect, Fault, ReadError, name_damage};
 use super::foreign::refuse_what_is_no_matrix;
 use super::input::Input;
 use super::layers::{Layer, Layers};
@@ -38,14 +38,14 @@ pub struct Text<'c> {
 }
 
 impl<'c> Text<'c> {
-    pub fn open(path: &Path, bounds: ReadBounds<'c>) -> Result<Self, MarketError> {
+    pub fn open(path: &Path, bounds: ReadBounds<'c>) -> Result<Self, ReadError> {
         let text = Input::open(path, bounds).map_err(Fault::from).and_then(|input| {
             let opened = Self::opened(path, input);
             // The decompression or archive library may have hidden an interruption.
             bounds.check().map_err(io::Error::from)?;
             opened
         });
-        text.map_err(|fault| MarketError::new(path, fault))
+        text.map_err(|fault| ReadError::new(path, fault))
     }
 
     fn opened(path: &Path, input: Input<'c>) -> Result<Self, Fault> {
@@ -111,8 +111,8 @@ impl<'c> Text<'c> {
         self.layers.reader(&self.input)
     }
 
-    pub fn error(&self, fault: Fault) -> MarketError {
-        MarketError::new(&self.path, fault)
+    pub fn error(&self, fault: Fault) -> ReadError {
+        ReadError::new(&self.path, fault)
     }
 
     /// Returns an upper bound on the number of entries that the text can contain.

@@ -6,7 +6,7 @@ use crate::memory::ReadStop;
 /// The reason why a file could not be read, as in `webbase-1M.mtx:17: row index 1000006 exceeds 1000005 rows`.
 #[derive(Debug, thiserror::Error)]
 #[error("{}:{} {}", path.display(), fault.line.map_or(String::new(), |line| format!("{line}:")), fault.reason)]
-pub struct MarketError {
+pub struct ReadError {
     path: PathBuf,
     fault: Fault,
 }
@@ -66,7 +66,7 @@ impl Defect {
     }
 }
 
-impl MarketError {
+impl ReadError {
     pub(super) fn new(path: &Path, fault: impl Into<Fault>) -> Self {
         Self { path: path.to_owned(), fault: fault.into() }
     }

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use super::super::tests::{file, message, triplets};
-use super::super::{Edges, Market, Opened, Options};
+use super::super::{Edges, Opened, Options, ReadMatrix};
 use crate::memory::ReadBounds;
 
 /// Returns what is read from a file with this name and contents, or the message without the folder.
-pub fn read_file(name: &str, contents: &[u8], edges: &str) -> Result<Market, String> {
+pub fn read_file(name: &str, contents: &[u8], edges: &str) -> Result<ReadMatrix, String> {
     read_within(name, contents, edges, ReadBounds::NONE)
 }
 
@@ -19,7 +19,7 @@ fn read_within(
     contents: &[u8],
     edges: &str,
     bounds: ReadBounds,
-) -> Result<Market, String> {
+) -> Result<ReadMatrix, String> {
     let (_folder, path) = file(name, contents);
     let edges: Option<Edges> = (!edges.is_empty()).then(|| edges.parse().unwrap());
     let opened = Opened::open(&path, &Options::new(true, edges), bounds);

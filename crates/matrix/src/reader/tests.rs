@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::{Market, MarketError, Options, read};
+use super::{Options, ReadError, ReadMatrix, read};
 
 const CHUNKS: [usize; 6] = [0, 1, 2, 7, 30, 1 << 20];
 const TEXT: &str = "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2\n";
@@ -27,16 +27,21 @@ pub fn file(name: &str, contents: &[u8]) -> (TempDir, PathBuf) {
 }
 
 /// Returns the message without the folder of the file.
-pub fn message(error: &MarketError, path: &Path) -> String {
+pub fn message(error: &ReadError, path: &Path) -> String {
     error.to_string().replace(&format!("{}/", path.parent().unwrap().display()), "")
 }
 
 /// Reads `text` from a file named `a.mtx`.
-fn read_text(text: &[u8], expand: bool, chunk: usize) -> Result<Market, String> {
+fn read_text(text: &[u8], expand: bool, chunk: usize) -> Result<ReadMatrix, String> {
     read_file("a.mtx", text, expand, chunk)
 }
 
-fn read_file(name: &str, contents: &[u8], expand: bool, chunk: usize) -> Result<Market, String> {
+fn read_file(
+    name: &str,
+    contents: &[u8],
+    expand: bool,
+    chunk: usize,
+) -> Result<ReadMatrix, String> {
     let (_folder, path) = file(name, contents);
     let market = read(&path, &Options { expand, chunk, ..Options::default() })
         .map_err(|error| message(&error, &path))?;
@@ -45,7 +50,7 @@ fn read_file(name: &str, contents: &[u8], expand: bool, chunk: usize) -> Result<
 }
 
 /// Reads `text` with every chunk size and 1 to 3 threads, plain and compressed. All results must be equal.
-fn read_in_every_way(text: &[u8], expand: bool) -> Result<Market, String> {
+fn read_in_every_way(text: &[u8], expand: bool) -> Result<ReadMatrix, String> {
     let expected = read_text(text, expand, CHUNKS[0]);
     let compressed = gzip(text);
     for threads in 1..=3 {
@@ -60,11 +65,12 @@ fn read_in_every_way(text: &[u8], expand: bool) -> Result<Market, String> {
     expected
 }
 
-fn assert_same(found: &Result<Market, String>, expected: &Result<Market, String>) {
+fn assert_same(found: &Result<ReadMatrix, String>, expected: &Result<ReadMatrix, String>) {
     match (found, expected) {
         (Ok(found), Ok(expected)) => {
             assert_eq!(found.csr, expected.csr);
-            let facts = |m: &Market| (m.field, m.symmetry, m.stored, m.duplicates, m.text_bytes);
+            let facts =
+                |m: &ReadMatrix| (m.field, m.symmetry, m.stored, m.duplicates, m.text_bytes);
             assert_eq!(facts(found), facts(expected));
         }
         (found, expected) => {

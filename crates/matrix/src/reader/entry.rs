@@ -201,7 +201,7 @@ mod tests {
     use proptest::sample::select;
 
     use super::*;
-    use crate::market::header::{Field, Format, Symmetry};
+    use crate::reader::header::{Field, Format, Symmetry};
 
     const SIZE: usize = 120_000_000;
 

@@ -22,7 +22,7 @@ use super::contents::Contents;
 use super::error::Fault;
 use super::header::{Field, Symmetry};
 use super::text::Text;
-use super::{Market, Options};
+use super::{Options, ReadMatrix};
 use triplets::Triplets;
 
 /// The entries of a file in its order, and what the file says about them.
@@ -38,7 +38,7 @@ struct Stored<'c> {
 }
 
 /// Reads a file of any format but Matrix Market.
-pub fn read(contents: Contents, text: &Text, options: &Options) -> Result<Market, Fault> {
+pub fn read(contents: Contents, text: &Text, options: &Options) -> Result<ReadMatrix, Fault> {
     let stored = match contents {
         Contents::EdgeList => edges::read(text, options.edges)?,
         Contents::Metis => metis::read(text)?,
@@ -58,7 +58,7 @@ pub fn read(contents: Contents, text: &Text, options: &Options) -> Result<Market
         Contents::Dimacs if field == Field::Pattern => dimacs::count_once(&mut built),
         _ => {}
     }
-    Ok(Market {
+    Ok(ReadMatrix {
         csr: built.csr,
         field,
         symmetry,

@@ -37,7 +37,7 @@ use std::path::Path;
 pub use build::sum;
 pub use compression::decompressed;
 pub use contents::is_konect_file;
-pub use error::{Defect, MarketError};
+pub use error::{Defect, ReadError};
 pub use formats::Edges;
 pub use header::{Banner, Field, Sizes, Symmetry};
 pub use text::LONGEST_LINE;
@@ -84,7 +84,7 @@ impl Default for Options {
 
 /// A matrix and the facts that its file states about it.
 #[derive(Debug)]
-pub struct Market {
+pub struct ReadMatrix {
     /// The matrix, expanded if requested. Duplicates are summed and explicit zeros retained.
     pub csr: Csr<f64>,
     pub field: Field,
@@ -117,7 +117,7 @@ pub struct Market {
 /// (j, i) of a symmetric file have the same position: both positions get the sum, and this counts as one
 /// duplicate. A file is read in blocks and is never in memory as a whole; a pipe or device is read into memory.
 /// The error names the first defect of the file and its line.
-pub fn read(path: &Path, options: &Options) -> Result<Market, MarketError> {
+pub fn read(path: &Path, options: &Options) -> Result<ReadMatrix, ReadError> {
     Opened::open(path, options, ReadBounds::NONE)?.read()
 }
 
@@ -129,11 +129,7 @@ pub struct Opened<'c> {
 }
 
 impl<'c> Opened<'c> {
-    pub fn open(
-        path: &Path,
-        options: &Options,
-        bounds: ReadBounds<'c>,
-    ) -> Result<Self, MarketError> {
+    pub fn open(path: &Path, options: &Options, bounds: ReadBounds<'c>) -> Result<Self, ReadError> {
         let text = Text::open(path, bounds)?;
         let declares = options.edges != Edges::default();
         let contents = match text.arrays.is_empty() {
@@ -158,20 +154,20 @@ impl<'c> Opened<'c> {
     }
 
     /// Returns the size of the matrix according to a Matrix Market file; files in other formats are read without.
-    pub fn size_hint(&self) -> Result<Option<SizeHint>, MarketError> {
+    pub fn size_hint(&self) -> Result<Option<SizeHint>, ReadError> {
         if self.contents != Contents::Market {
             return Ok(None);
         }
         Ok(Some(size_hint(&self.header()?.0, &self.text, &self.options)))
     }
 
-    fn header(&self) -> Result<(Header, Option<String>), MarketError> {
+    fn header(&self) -> Result<(Header, Option<String>), ReadError> {
         let header = Header::read(&mut self.text.lines(self.options.chunk));
         header.map_err(|fault| self.text.error(fault))
     }
 
     /// Reads the matrix; see [`read()`].
-    pub fn read(&self) -> Result<Market, MarketError> {
+    pub fn read(&self) -> Result<ReadMatrix, ReadError> {
         if self.contents != Contents::Market {
             let read = formats::read(self.contents, &self.text, &self.options);
             return read.map_err(|fault| self.text.error(fault));
@@ -181,7 +177,7 @@ impl<'c> Opened<'c> {
     }
 
     /// Searches for the first defect of a file that could not be parsed, from the start.
-    fn defect(&self) -> MarketError {
+    fn defect(&self) -> ReadError {
         let fault = search(&mut self.text.lines(self.options.chunk)).err();
         self.text.error(fault.unwrap_or_else(|| Defect::changed().into()))
     }
@@ -199,7 +195,7 @@ fn size_hint(header: &Header, text: &Text, options: &Options) -> SizeHint {
     SizeHint { rows: header.rows, cols: header.cols, nnz, scratch }
 }
 
-fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
+fn parse(text: &Text, options: &Options) -> Result<ReadMatrix, Stop> {
     let mut lines = text.lines(options.chunk);
     let (header, kind) = Header::read(&mut lines)?;
     check_count(header.stored, "entries").map_err(|defect| lines.fault(defect))?;
@@ -213,7 +209,7 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
         }
         Format::Array => build::array(&header, options.expand, lines.remainder())?,
     };
-    Ok(Market {
+    Ok(ReadMatrix {
         csr: entries.csr,
         field: header.field,
         symmetry: header.symmetry,
@@ -264,7 +260,7 @@ pub struct Stream {
 impl Stream {
     /// Opens a file and reads its header. Returns `None` for the array format and for files that are not
     /// in the Matrix Market format, which only [`read`](read()) supports.
-    pub fn open(path: &Path, options: &Options) -> Result<Option<Self>, MarketError> {
+    pub fn open(path: &Path, options: &Options) -> Result<Option<Self>, ReadError> {
         let file = Opened::open(path, options, ReadBounds::NONE)?;
         if file.contents != Contents::Market {
             return Ok(None);
@@ -300,7 +296,7 @@ impl Stream {
     /// Parses only the blocks for whose number `mine` returns true. Returns the number of their entries in each
     /// row, mirrored ones included, and the number of their stored entries. The sum of the latter over all
     /// blocks must be [`Stream::size_hint`], which the caller checks.
-    pub fn lengths(&self, mine: impl Fn(usize) -> bool) -> Result<(Vec<u64>, u64), MarketError> {
+    pub fn lengths(&self, mine: impl Fn(usize) -> bool) -> Result<(Vec<u64>, u64), ReadError> {
         let zeros = chunk::zeros(self.header.rows);
         let mut lengths = zeros.map_err(|fault| self.file.text.error(fault))?;
         let stored = self.blocks(mine, |row, _, _| lengths[row] += 1)?;
@@ -309,7 +305,7 @@ impl Stream {
 
     /// Calls `take` with row, column and value of each entry in the order of the file. If entries are mirrored,
     /// each one is followed by its mirror image.
-    pub fn each(&self, take: impl FnMut(usize, u32, f64)) -> Result<(), MarketError> {
+    pub fn each(&self, take: impl FnMut(usize, u32, f64)) -> Result<(), ReadError> {
         self.blocks(|_| true, take).map(|_| ())
     }
 
@@ -317,7 +313,7 @@ impl Stream {
         &self,
         mine: impl Fn(usize) -> bool,
         mut take: impl FnMut(usize, u32, f64),
-    ) -> Result<u64, MarketError> {
+    ) -> Result<u64, ReadError> {
         let mut both = |entry: Entry| {
             take(entry.row as usize, entry.col, entry.value);
             if let Some(image) = self.mirror.and_then(|sign| entry.image(sign)) {
@@ -340,7 +336,7 @@ impl Stream {
     }
 
     /// Returns the first defect of a file that is known to have one.
-    pub fn defect(&self) -> MarketError {
+    pub fn defect(&self) -> ReadError {
         self.file.defect()
     }
 }
