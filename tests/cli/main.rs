@@ -12,6 +12,7 @@ mod forms;
 mod ginkgo;
 mod gpu;
 mod gpu_file;
+mod imports;
 mod interrupts;
 mod memory;
 mod model;

@@ -1,6 +1,5 @@
 //! The structure of the code, and the files that the documents name.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,35 +10,6 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let files = WalkDir::new(folder).into_iter().map(|entry| entry.unwrap().into_path());
     files.filter(|path| path.extension().is_some_and(|of| of == extension)).collect()
-}
-
-/// Returns the modules directly below the root of a crate that the code of a file names, where `depth` is the number of
-/// parts of the path of the file's module. Comments and unit tests are left out. A list, as in `use crate::{a, b}`,
-/// gives a name without letters.
-fn used(text: &str, depth: usize) -> BTreeSet<&str> {
-    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let root = "super::".repeat(depth);
-    let paths =
-        lines.flat_map(|line| line.split("crate::").skip(1).chain(line.split(&root).skip(1)));
-    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
-    paths.map(|path| path.split(|c| !is_of_name(c)).next().unwrap_or_default()).collect()
-}
-
-#[test]
-fn every_form_of_a_path_is_found() {
-    for (code, depth, expected) in [
-        ("use crate::a::b;\nuse std::c::d;\nuse super::super::e::{f, g};\nuse super::h;", 2, "a e"),
-        ("pub(crate) fn f(a: crate::b::C, d: &super::e::F) { crate::g::h(i, j) }", 1, "b e g"),
-        (
-            "// crate::a\n/// [crate::b]\nuse crate::c;\n#[cfg(test)]\nmod tests { crate::d }",
-            1,
-            "c",
-        ),
-        ("use crate::{a, b};", 1, ""),
-    ] {
-        assert_eq!(used(code, depth), expected.split(' ').collect(), "{code}");
-    }
 }
 
 /// The file of a row is its first column. Other machines do not have the folders of the one that measured it.
@@ -77,38 +47,6 @@ fn records_are_of_clean_trees() {
     };
     let modified: Vec<_> = records.iter().filter(is_modified).collect();
     assert!(modified.is_empty(), "measured with uncommitted changes: {modified:#?}");
-}
-
-/// In each package, a module uses only modules above it in the table of the package's documentation.
-#[test]
-fn imports_have_one_direction() {
-    for package in ["crates/matrix/src", "crates/methods/src", "crates/results/src", "src"] {
-        let folder = Path::new(ROOT).join(package);
-        let root = fs::read_to_string(folder.join("lib.rs")).unwrap();
-        let rows = root.lines().filter_map(|line| {
-            let name = line.strip_prefix("//! | ")?.split(['`', ']']).nth(1)?;
-            Some(name.trim_start_matches("mod@").to_owned())
-        });
-        let order: Vec<_> = rows.collect();
-        let declared = root.lines().filter_map(|line| line.split_once("mod ")?.1.strip_suffix(';'));
-        let declared: BTreeSet<_> = declared.map(String::from).collect();
-        assert_eq!(order.iter().cloned().collect::<BTreeSet<_>>(), declared, "{package}");
-        for file in files(&folder, "rs") {
-            let path = file.strip_prefix(&folder).unwrap().with_extension("");
-            let mut module: Vec<_> =
-                path.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
-            module.pop_if(|last| last == "mod");
-            let Some(place) = order.iter().position(|name| *name == module[0]) else { continue };
-            if module.iter().any(|part| part == "tests") {
-                continue;
-            }
-            for used in used(&fs::read_to_string(&file).unwrap(), module.len()) {
-                assert!(!used.is_empty(), "{}: each module in a line of its own", file.display());
-                let below = order[place + 1..].iter().any(|name| name == used);
-                assert!(!below, "{} uses {used}, which is below it", file.display());
-            }
-        }
-    }
 }
 
 /// The documents name only files and folders that exist, apart from those that a reader may add.
