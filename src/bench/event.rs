@@ -7,7 +7,7 @@ use super::statistics::Sample;
 use spmv_matrix::order::Order;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::{Group, MatrixReport};
-use spmv_results::row::{Row, RowKey, Setting};
+use spmv_results::row::{GroupKey, Row, RowKey};
 use spmv_results::run::RunRecord;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub enum Step {
     /// Computing this order and permuting the matrix.
     Order(Order),
     /// Computing the vectors and the reference; or if the setting has a device, copying the matrix to that device.
-    Begin(Setting),
+    Begin(GroupKey),
     Method(RowKey, Turn),
     /// These methods alternate sample by sample.
     Duel(Vec<RowKey>),
@@ -81,7 +81,7 @@ impl Step {
         match self {
             Self::Load => "reading the matrix".into(),
             Self::Order(order) => format!("reordering the matrix with {}", order.name()),
-            Self::Begin(Setting { precision, device, .. }) => {
+            Self::Begin(GroupKey { precision, device, .. }) => {
                 let precision = precision.map_or("", |precision| precision.name());
                 match device {
                     None => format!("computing vectors and reference in {precision}"),

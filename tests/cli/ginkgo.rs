@@ -101,7 +101,8 @@ fn damaged_files_are_read_or_refused() {
         for (number, text) in cut.chain(wrong).enumerate() {
             let path = Path::new("a.json");
             let read = match parse::is_list(&text) {
-                true => parse::parse(path, &text, None).map(|(lines, _)| lines),
+                true => parse::parse(path, &text, None)
+                    .map(|(rows, _)| rows.into_iter().map(Into::into).collect()),
                 false => read::parse(path, &text),
             };
             let shown = String::from_utf8_lossy(&text);

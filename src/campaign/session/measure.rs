@@ -9,7 +9,7 @@ use spmv_matrix::Csr;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::method::{Device, Failed, Unavailable};
 use spmv_results::matrix::Group;
-use spmv_results::row::{MatrixFacts, Remark, Row, Setting};
+use spmv_results::row::{GroupKey, MatrixFacts, Remark, Row};
 use spmv_results::settings::Settings;
 
 impl Session<'_> {
@@ -25,7 +25,7 @@ impl Session<'_> {
     ) -> Result<(), Stopped> {
         let cache = cells[0].key.cache.unwrap_or(self.plan.run.settings.cache);
         let mut settings = Settings { cache, ..self.plan.run.settings.clone() };
-        let common = Setting { device: None, threads: None, ..Setting::from(&cells[0].key) };
+        let common = GroupKey { device: None, threads: None, ..GroupKey::from(&cells[0].key) };
         emit(Event::Step(Step::Begin(common)));
         let mut problem = match reordered {
             Ok(reordered) => Problem::<T>::new(csr, reordered.as_ref(), &settings),
@@ -38,7 +38,7 @@ impl Session<'_> {
         settings.max_memory = settings.max_memory.map(|most| most.saturating_sub(held));
         for cells in cells.chunk_by(|a, b| a.key.device == b.key.device) {
             let device = Some(cells[0].key.device);
-            emit(Event::Step(Step::Begin(Setting { device, ..common })));
+            emit(Event::Step(Step::Begin(GroupKey { device, ..common })));
             let reordering = reordered.map(|reordered| reordered.cost);
             let group = Group::new(&cells[0].key, self.team.len(), facts);
             let group = Group { reordering, ..group };

@@ -11,7 +11,7 @@ use crate::campaign::collect::MatrixTask;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Unavailable;
 use spmv_results::matrix::{Group, MatrixReport};
-use spmv_results::row::{Setting, Status};
+use spmv_results::row::{GroupKey, Status};
 
 impl Session<'_> {
     /// Like [`Session::carry_out`], with one group per precision. The events are the same on every rank, apart from the
@@ -38,7 +38,7 @@ impl Session<'_> {
         emit(Event::Matrix(Box::new(report)));
         for cells in self.cells_of(task.keys()).chunk_by(|a, b| a.key.precision == b.key.precision)
         {
-            emit(Event::Step(Step::Begin(Setting::from(&cells[0].key))));
+            emit(Event::Step(Step::Begin(GroupKey::from(&cells[0].key))));
             let group = Group::new(&cells[0].key, ranks.count(), &facts);
             self.report_group(group, &facts, settings, emit, |bench, group| {
                 if group.precision == Precision::F64 {

@@ -7,7 +7,7 @@ use spmv_results::report::advice::answer;
 use spmv_results::report::means::Kinds;
 use spmv_results::report::names::count;
 use spmv_results::report::standings::{Standings, Time};
-use spmv_results::row::{Row, Setting, Status};
+use spmv_results::row::{GroupKey, Row, Status};
 use spmv_results::table::terminal::wrapped;
 
 /// The number of matrices, and of methods, that a message names.
@@ -24,7 +24,7 @@ pub struct Tally {
     pub rows: BTreeMap<Status, usize>,
     threads: Option<usize>,
     planned: Option<u32>,
-    times: BTreeMap<Setting, Vec<Time>>,
+    times: BTreeMap<GroupKey, Vec<Time>>,
     /// Whether a result is wrong or something failed.
     pub bad: bool,
     /// Whether something failed, which is tried again when the run is continued.
@@ -59,7 +59,7 @@ impl Tally {
             }
             let asked = self.planned.map(|products| row.clone().with_setup(products));
             let time = Time::of(asked.as_ref().unwrap_or(row), self.matrices);
-            let setting = Setting::of(row, is_sequential(row), self.threads);
+            let setting = GroupKey::of(row, is_sequential(row), self.threads);
             self.times.entry(setting).or_default().extend(time);
         }
     }

@@ -12,7 +12,7 @@ use spmv_results::files::read::{self, RecordedRow};
 use spmv_results::report::identity::name_matrices;
 use spmv_results::report::matched;
 use spmv_results::report::standings::{self, Standings};
-use spmv_results::row::{Row, Setting, Threads};
+use spmv_results::row::{GroupKey, Row, Threads};
 use spmv_results::settings::CacheState;
 use spmv_results::statistics::Statistic;
 use spmv_results::table::Table;
@@ -26,7 +26,7 @@ pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     let most = all.iter().filter_map(|line| line.row.threads).max();
     let threads = Threads::of(all.iter().map(|line| &line.row));
     let is_shown = |line: &&RecordedRow| {
-        let Setting { precision, threads: own, cache, order, .. } = threads.setting(&line.row);
+        let GroupKey { precision, threads: own, cache, order, .. } = threads.group_key(&line.row);
         precision == Some(Precision::F64)
             && own.is_none_or(|own| Some(own) == most)
             && cache.is_none_or(|cache| cache == CacheState::Hot)

@@ -44,10 +44,10 @@ pub fn of_csv<R: DeserializeOwned>(text: impl Read) -> csv::Result<Vec<R>> {
 
 /// Removes the apostrophes from the cells of a record that was read.
 pub fn unguarded(record: StringRecord) -> StringRecord {
-    match record.iter().any(|cell| unguard(cell) != cell) {
-        true => record.iter().map(|cell| unguard(cell).into_owned()).collect(),
-        false => record,
+    if record.iter().all(|cell| unguard(cell) == cell) {
+        return record;
     }
+    record.iter().map(|cell| unguard(cell).into_owned()).collect()
 }
 
 /// Where a program with another dialect of CSV than this one begins a new cell.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::row::{Row, Setting, Status, matrix_name};
+use crate::row::{GroupKey, Row, Status, matrix_name};
 
 #[derive(Debug, Serialize)]
 pub struct Context {
@@ -53,8 +53,8 @@ impl Benchmark {
     /// Returns the benchmark of a row with a method; one of a skipped method does not exist.
     pub fn of(row: &Row) -> Option<Self> {
         let method = row.method_name.as_deref()?;
-        let setting = Setting::from(row);
-        let words = Setting::NAMES.iter().filter_map(|name| setting.word(name));
+        let key = GroupKey::from(row);
+        let words = GroupKey::NAMES.iter().filter_map(|name| key.word(name));
         let words: Vec<_> = words.map(|word| word.replace(' ', "-")).collect();
         let name = format!("{}/{method}/{}", matrix_name(&row.file), words.join("/"));
         let ms = row.typical_ms().filter(|_| row.is_ok()).unwrap_or(0.0);
@@ -77,23 +77,13 @@ impl Benchmark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use spmv_matrix::scalar::Precision;
 
     #[test]
     fn a_row_is_a_benchmark() {
-        let row = Row {
-            file: "ufl_mtx/cant.mtx.gz".into(),
-            method_name: Some("merge".into()),
-            precision: Some(Precision::F64),
-            status: Some(Status::Ok),
-            threads: Some(2),
-            median_ms: Some(0.5),
-            iterations: Some(7),
-            ..Row::default()
-        };
+        let row = crate::report::row("ufl_mtx/cant.mtx.gz", "merge", 0.5);
         let of = |row: &Row| serde_json::to_value(Benchmark::of(row)).unwrap();
         let ok = of(&row);
-        assert_eq!(ok["name"], "cant/merge/f64/2-threads");
+        assert_eq!(ok["name"], "cant/merge/f64/cpu/2-threads");
         assert_eq!((&ok["real_time"], &ok["time_unit"]), (&5e5.into(), &"ns".into()));
         let wrong = Row { status: Some(Status::Wrong), reason: "bad".into(), ..row.clone() };
         assert_eq!(of(&wrong)["error_message"], "bad");

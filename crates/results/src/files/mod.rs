@@ -12,4 +12,5 @@ pub mod run_record;
 pub mod samples;
 pub mod shards;
 pub mod tuning;
+mod whole;
 pub mod write;

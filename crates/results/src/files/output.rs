@@ -108,10 +108,8 @@ impl<'a> Output<'a> {
     /// changed.
     pub fn finish(mut self) -> Result<()> {
         let flushed = self.flush();
-        let finished = match self.has_results {
-            true => flushed.and_then(|()| self.rename()),
-            false => flushed,
-        };
+        let is_renamed = self.has_results;
+        let finished = flushed.and_then(|()| if is_renamed { self.rename() } else { Ok(()) });
         finished.map_err(failed(&self.path))
     }
 
@@ -124,9 +122,10 @@ impl<'a> Output<'a> {
         let Some(temporary) = temporary.take() else { return Ok(()) };
         temporary.as_file().sync_data()?;
         let is_empty = self.path.metadata().is_ok_and(|there| there.len() == 0);
-        let renamed = match self.force || is_empty {
-            true => temporary.persist(&self.path),
-            false => temporary.persist_noclobber(&self.path),
+        let renamed = if self.force || is_empty {
+            temporary.persist(&self.path)
+        } else {
+            temporary.persist_noclobber(&self.path)
         };
         let Err(PersistError { error, file }) = renamed else { return Ok(()) };
         let (_, kept) = file.keep()?;

@@ -8,7 +8,7 @@ use crate::files::cells::check_lines;
 use crate::files::foreign::{self, Columns, NEEDED};
 use crate::files::ginkgo::{Unit, parse as ginkgo};
 use crate::matrix::MatrixReport;
-use crate::row::{Row, Setting, Status, matrix_name};
+use crate::row::{GroupKey, Row, Status, matrix_name};
 use spmv_matrix::device::Device;
 
 /// A row of a result file.
@@ -44,7 +44,8 @@ pub fn read_any(path: &Path, unit: Option<Unit>) -> Result<(Vec<RecordedRow>, Op
     if !ginkgo::is_list(&text) {
         return Ok((parse(path, &text)?, None));
     }
-    ginkgo::parse(path, &text, unit).map(|(lines, note)| (lines, Some(note)))
+    let (rows, note) = ginkgo::parse(path, &text, unit)?;
+    Ok((rows.into_iter().map(RecordedRow::from).collect(), Some(note)))
 }
 
 fn text(path: &Path) -> Result<Vec<u8>> {
@@ -146,8 +147,8 @@ impl RecordedRow {
         self.row.method_name.as_deref().unwrap_or_default()
     }
 
-    pub fn setting(&self) -> Setting {
-        Setting::from(&self.row)
+    pub fn group_key(&self) -> GroupKey {
+        GroupKey::from(&self.row)
     }
 
     pub fn device(&self) -> &'static str {

@@ -9,8 +9,8 @@ use anyhow::{Error, Result, anyhow, bail};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::files::cells::{check_lines, to_csv};
-use crate::files::foreign::{self, MARK};
+use crate::files::cells::to_csv;
+use crate::files::whole::whole;
 use spmv_matrix::cache::folder_of;
 
 /// A CSV file that this process has locked to append rows.
@@ -31,7 +31,8 @@ pub fn is_not_regular_file(path: &Path) -> bool {
 impl RowFile {
     /// Opens and locks a file of rows `R`, or creates it. Its contents do not change until rows are appended.
     pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self> {
-        let (mut rows, mut text) = (Self::replace(path)?, Vec::new());
+        let mut rows = Self::replace(path)?;
+        let mut text = Vec::new();
         rows.file.read_to_end(&mut text).map_err(closed(path))?;
         rows.end = whole::<R>(&text).map_err(|problem| {
             let path = path.display();
@@ -174,90 +175,11 @@ pub(super) fn dangling(path: &Path) -> Error {
     )
 }
 
-/// Reads a file of rows `R` without an incomplete last row. A file with other contents is returned as it is.
-pub fn complete_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>> {
-    let mut text = foreign::contents(path)?;
-    if let Ok(end) = whole::<R>(&text) {
-        text.truncate(end as usize);
-    }
-    Ok(text)
-}
-
-/// Returns the length of [`whole_rows`] of a text that may begin with the mark of an editor.
-fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, String> {
-    let Some(rest) = text.strip_prefix(MARK) else { return whole_rows::<R>(text) };
-    let end = whole_rows::<R>(rest)?;
-    Ok(if end == 0 { 0 } else { end + MARK.len() as u64 })
-}
-
-/// Returns the length in bytes of CSV text up to the end of the last complete row. Cells may contain line breaks,
-/// so the last line break is not sufficient: a row is complete if it ends with a line break and has as many cells
-/// as the header. Only the last row may be incomplete; otherwise this program did not write the text. The error is the
-/// number of the first line that does not belong to a row, and the problem in it: `3: 2 cells instead of 3`.
-fn whole_rows<R: Serialize + Default>(text: &[u8]) -> Result<u64, String> {
-    let header = to_csv(&[R::default()], true).expect("rows can be written to memory");
-    let header = &header[..=header.iter().position(|&byte| byte == b'\n').expect("a header")];
-    if header.starts_with(text) {
-        return Ok(if text == header { text.len() as u64 } else { 0 });
-    }
-    if !text.starts_with(header) {
-        return Err(format!("1: {}", other_header(text, header)));
-    }
-    check_lines(text).map_err(|(line, what)| format!("{line}: {what}"))?;
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
-    let (mut record, mut end, mut cells) = (csv::ByteRecord::new(), 0, None);
-    while reader.read_byte_record(&mut record).unwrap_or(false) {
-        let next = reader.position().byte();
-        let (found, needed) = (record.len(), *cells.get_or_insert(record.len()));
-        let has_end = text[..next as usize].ends_with(b"\n");
-        if found == needed && has_end {
-            end = next;
-            continue;
-        }
-        let what = if next == text.len() as u64 {
-            if !has_rows(&text[end as usize..], needed) {
-                break;
-            }
-            "a quote that is not closed".into()
-        } else if has_end {
-            format!("{found} cells instead of {needed}")
-        } else {
-            "a line end that is not a single line feed".into()
-        };
-        let line = record.position().map_or(0, csv::Position::line);
-        return Err(format!("{line}: {what}"));
-    }
-    Ok(end)
-}
-
-/// Describes a text that does not begin with this header.
-fn other_header(text: &[u8], header: &[u8]) -> String {
-    let columns = header.trim_ascii_end();
-    if text.strip_prefix(columns).is_some_and(|rest| rest.starts_with(b"\r\n")) {
-        return "its lines end with CR LF: convert them to LF, as by sed -i 's/\\r$//'".into();
-    }
-    match foreign::separator(text) {
-        Some((',', _)) => {
-            "its columns are those of another version, or in quotes or another order".into()
-        }
-        Some((_, name)) => format!("its columns are separated by {name}: save it with commas"),
-        None => foreign::objection(text)
-            .unwrap_or_else(|| "its columns are not those of result rows".into()),
-    }
-}
-
-fn has_rows(text: &[u8], cells: usize) -> bool {
-    let mut lines = text.split_inclusive(|&byte| byte == b'\n');
-    lines.any(|line| {
-        let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line);
-        let mut rows = reader.into_byte_records().flatten();
-        line.ends_with(b"\n") && rows.any(|row| row.len() == cells)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::foreign::MARK;
+    use crate::files::whole::complete_rows;
 
     #[derive(Default, Serialize)]
     struct Named {

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::foreign::contents;
 use super::read::{self, RecordedRow};
-use super::rows::{complete_rows, is_not_regular_file};
+use super::rows::is_not_regular_file;
+use super::whole::complete_rows;
 use crate::row::{Row, RowKey};
 use crate::run::RunRecord;
 use spmv_matrix::cache;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-use super::run_record::{by_matrix, read_record, read_rows, record_to_read};
-use crate::row::{Row, open_cells};
+use super::run_record::{read_record, read_rows, record_to_read};
+use crate::row::{Row, RowKey, open_cells};
 use crate::run::facts::differences_to_join;
 use crate::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
 
@@ -38,38 +38,37 @@ struct ShardFile {
     path: PathBuf,
     record: RunRecord,
     corpus: Corpus,
-    rows: HashMap<String, Vec<Row>>,
+    rows: Vec<Row>,
 }
 
 impl ShardFile {
     fn read(path: &Path) -> Result<Self> {
         let facts = record_to_read(path);
         let record = read_record(&facts)?;
-        let corpus = record.corpus.clone();
-        let corpus = corpus.with_context(|| {
+        let corpus = record.corpus.clone().with_context(|| {
             format!("{} was not written by `spmv-bench corpus`", path.display())
         })?;
         // Checked first, because memory is allocated for the number of shards in the file.
         let shard = corpus.shard.check();
         shard.map_err(|wrong| anyhow!("{}: corpus.shard: {wrong}", facts.display()))?;
-        let rows = by_matrix(read_rows(path, &record)?);
+        let rows = read_rows(path, &record)?;
         Ok(Self { path: path.to_owned(), record, corpus, rows })
     }
 }
 
 /// Checks whether the files are shards of the same corpus, measured with the same settings.
 fn check(parts: &[ShardFile]) -> Result<()> {
-    let first = &parts[0];
     for pair in parts.windows(2) {
         let [a, b] = [&pair[0], &pair[1]].map(|part| part.path.display());
-        let [of_a, of_b] = [&pair[0], &pair[1]].map(|part| part.corpus.shard);
-        let (Shard { number, of }, other) = (of_a, of_b.of);
-        ensure!(of == other, "{a} is one of {of} shards, and {b} is one of {other}");
-        ensure!(of_a != of_b, "{a} and {b} are both shard {number} of {of}");
+        let Shard { number, of } = pair[0].corpus.shard;
+        let other = pair[1].corpus.shard;
+        ensure!(of == other.of, "{a} is one of {of} shards, and {b} is one of {}", other.of);
+        ensure!(number != other.number, "{a} and {b} are both shard {number} of {of}");
     }
+    let first = &parts[0];
     for other in &parts[1..] {
-        let (a, b) = (first.path.display(), other.path.display());
-        let [all, others] = [first.corpus.matrices, other.corpus.matrices];
+        let [a, b] = [first, other].map(|part| part.path.display());
+        let [all, others] = [first, other].map(|part| part.corpus.matrices);
         ensure!(
             first.corpus.hash == other.corpus.hash,
             "{a} and {b} are not shards of the same matrices: the names or sizes of the {all} and {others} files differ"
@@ -84,11 +83,11 @@ fn check(parts: &[ShardFile]) -> Result<()> {
 /// shard if files are added to the folder before a run is resumed.
 fn gathered(parts: &mut [ShardFile]) -> HashMap<String, Vec<Row>> {
     let mut all: HashMap<String, Vec<Row>> = HashMap::new();
-    for (file, rows) in parts.iter_mut().flat_map(|part| part.rows.drain()) {
-        let there = all.entry(file).or_default();
-        let is_new = |row: &Row| there.iter().all(|other| other.cell() != row.cell());
-        let new: Vec<_> = rows.into_iter().filter(is_new).collect();
-        there.extend(new);
+    for row in parts.iter_mut().flat_map(|part| part.rows.drain(..)) {
+        let there = all.entry(row.file.clone()).or_default();
+        if there.iter().all(|other| other.cell() != row.cell()) {
+            there.push(row);
+        }
     }
     all
 }
@@ -100,16 +99,15 @@ fn missing(parts: &[ShardFile], rows: &HashMap<String, Vec<Row>>) -> Vec<String>
     let shards = (1..=of).filter(|number| !there.contains(number));
     let mut missing: Vec<_> = shards.map(|number| format!("shard {number}/{of}")).collect();
     for ShardFile { path, record, corpus, .. } in parts {
+        let place = format!("{} (shard {})", path.display(), corpus.shard.number);
         for (_, file) in &corpus.files {
             let rows = rows.get(file).map_or(&[][..], Vec::as_slice);
             let open = open_cells(rows, &record.cells);
-            if open.is_empty() {
-                continue;
+            if !open.is_empty() {
+                let methods: Vec<_> = open.iter().map(|cell| &*cell.method).collect();
+                let count = open.len();
+                missing.push(format!("{file} in {place}: {count} rows ({})", methods.join(", ")));
             }
-            let open: Vec<_> = open.iter().map(|cell| &*cell.method).collect();
-            let (path, Shard { number, .. }) = (path.display(), corpus.shard);
-            let (count, methods) = (open.len(), open.join(", "));
-            missing.push(format!("{file} in {path} (shard {number}): {count} rows ({methods})"));
         }
     }
     missing
@@ -117,32 +115,44 @@ fn missing(parts: &[ShardFile], rows: &HashMap<String, Vec<Row>>) -> Vec<String>
 
 /// Returns the record of the merged run, and the rows in the order of a run without shards.
 fn join(parts: &[ShardFile], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>) {
-    let (mut files, mut sessions, mut clocks) = (BTreeMap::new(), Vec::new(), None);
-    let (mut stored, mut joined) = (Vec::new(), BTreeSet::new());
-    let mut ordered = BTreeMap::new();
     let first = parts[0].record.clone();
-    let cell_places: HashMap<_, _> =
-        first.cells.iter().enumerate().map(|(place, cell)| (cell, place)).collect();
-    for part in parts {
-        let gpu = part.record.gpu.as_ref();
-        clocks = ClockRange::join(clocks, gpu.and_then(|gpu| gpu.clocks.clone()));
-        files.extend(part.corpus.files.iter().cloned());
-        stored.extend(part.corpus.stored.iter().cloned());
-        sessions.extend(part.record.sessions.iter().cloned());
-        joined.extend(part.record.joined.iter().chain([&part.record.run_id]).cloned());
-    }
-    let joined = joined.into_iter().collect();
-    let places: HashMap<_, _> = files.iter().map(|(place, file)| (file, *place)).collect();
+    let records = parts.iter().map(|part| &part.record);
+    let corpora = parts.iter().map(|part| &part.corpus);
+    let files: BTreeMap<_, _> = corpora.clone().flat_map(|it| it.files.iter().cloned()).collect();
+    let rows = in_order(rows, &files, &first.cells);
+    let clocks = records.clone().map(|record| record.gpu.as_ref()?.clocks.clone());
+    let clocks = clocks.reduce(ClockRange::join).flatten();
+    let joined = records.clone().flat_map(|it| it.joined.iter().chain([&it.run_id]).cloned());
+    let joined: BTreeSet<_> = joined.collect();
+    let corpus = Corpus {
+        shard: Shard { number: 1, of: 1 },
+        files: files.into_iter().collect(),
+        stored: corpora.flat_map(|corpus| corpus.stored.iter().cloned()).collect(),
+        ..parts[0].corpus.clone()
+    };
+    let record = RunRecord {
+        corpus: Some(corpus),
+        sessions: records.flat_map(|record| record.sessions.iter().cloned()).collect(),
+        gpu: first.gpu.clone().map(|gpu| GpuRecord { clocks, ..gpu }),
+        joined: joined.into_iter().collect(),
+        ..first
+    };
+    (record, rows)
+}
+
+/// Returns the rows in the order of these files and cells. Matrices that are no longer in the folder are last.
+fn in_order(
+    rows: HashMap<String, Vec<Row>>,
+    files: &BTreeMap<usize, String>,
+    cells: &[RowKey],
+) -> Vec<Row> {
+    let files: HashMap<_, _> = files.iter().map(|(place, file)| (file, *place)).collect();
+    let cells: HashMap<_, _> = (0..).zip(cells).map(|(place, cell)| (cell, place)).collect();
+    let mut ordered = BTreeMap::new();
     for (file, mut own) in rows {
-        own.sort_by_key(|row| row.cell().and_then(|cell| cell_places.get(&cell).copied()));
-        // Matrices that are no longer in the folder are last.
-        let place = places.get(&file).copied().unwrap_or(usize::MAX);
+        own.sort_by_key(|row| row.cell().and_then(|cell| cells.get(&cell).copied()));
+        let place = files.get(&file).copied().unwrap_or(usize::MAX);
         ordered.insert((place, file), own);
     }
-    let shard = Shard { number: 1, of: 1 };
-    let files = files.clone().into_iter().collect();
-    let corpus = first.corpus.clone().map(|corpus| Corpus { shard, files, stored, ..corpus });
-    let gpu = first.gpu.clone().map(|gpu| GpuRecord { clocks, ..gpu });
-    let record = RunRecord { corpus, sessions, gpu, joined, ..first };
-    (record, ordered.into_values().flatten().collect())
+    ordered.into_values().flatten().collect()
 }

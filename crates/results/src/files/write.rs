@@ -135,9 +135,10 @@ impl<W: Write> Reporter<W> {
 
     fn benchmark(&mut self, row: &Row) -> io::Result<()> {
         let Some(benchmark) = Benchmark::of(row) else { return Ok(()) };
-        match replace(&mut self.begun, true) {
-            true => self.to.write_all(b",\n")?,
-            false => self.head(&row.run_id)?,
+        if replace(&mut self.begun, true) {
+            self.to.write_all(b",\n")?;
+        } else {
+            self.head(&row.run_id)?;
         }
         Ok(serde_json::to_writer(&mut self.to, &benchmark)?)
     }

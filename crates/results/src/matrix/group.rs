@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::metrics::{Peak, break_even, compulsory_bytes, gbs};
 use crate::row::baseline::{Baseline, Kind};
 use crate::row::contest::{contestants, timed};
-use crate::row::{MatrixFacts, Remark, Row, RowKey, Setting};
+use crate::row::{GroupKey, MatrixFacts, Remark, Row, RowKey};
 use crate::run::Library;
 use crate::settings::CacheState;
 use spmv_matrix::device::facts::Clocks;
@@ -145,7 +145,7 @@ impl Row {
     }
 }
 
-impl From<&Group> for Setting {
+impl From<&Group> for GroupKey {
     fn from(group: &Group) -> Self {
         Self {
             precision: Some(group.precision),
@@ -161,17 +161,11 @@ impl From<&Group> for Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Status;
 
     fn row(name: &str, [median, low, high]: [f64; 3]) -> Row {
-        let row = Row {
-            method_name: Some(name.into()),
-            status: Some(Status::Ok),
-            // The mean of a run that another program interrupted once.
-            avg_spmv_ms: Some(if name == "first" { 9.0 * median } else { median }),
-            ..Row::default()
-        };
-        row.with_median(median, (low, high))
+        // The mean of a run that another program interrupted once.
+        let mean = if name == "first" { 9.0 * median } else { median };
+        crate::report::row("a.mtx", name, mean).with_median(median, (low, high))
     }
 
     #[test]

@@ -21,24 +21,19 @@ pub fn answer(rows: &[Row], planned: Option<u32>) -> Option<String> {
 /// once. Empty if fewer than two methods have a time. The times of `preferred` methods are more certain: another one is
 /// named only if it surely is faster.
 pub fn named(rows: &[Row], planned: Option<u32>, preferred: &[RowKey]) -> Vec<usize> {
-    let Some(Field { first, second, plain, .. }) = Field::of(rows, planned, preferred) else {
-        return Vec::new();
-    };
-    let plain = plain.filter(|plain| ![first.place, second.place].contains(&plain.place));
-    [first, second].into_iter().chain(plain).map(|candidate| candidate.place).collect()
+    Field::of(rows, planned, preferred).map_or_else(Vec::new, |field| field.named())
 }
 
 /// Returns the places of the rows that an answer names or, if their times were only a little different, might name, the
 /// [`named`] ones first.
 pub fn candidates(rows: &[Row], planned: Option<u32>) -> Vec<usize> {
-    let mut places = named(rows, planned, &[]);
-    let Some(field) = Field::of(rows, planned, &[]) else { return places };
-    let mut close: Vec<_> = field.all.iter().filter(|other| field.is_close(other)).collect();
+    let Some(field) = Field::of(rows, planned, &[]) else { return Vec::new() };
+    let mut places = field.named();
+    let others = field.all.iter().filter(|other| !places.contains(&other.place));
+    let mut close: Vec<_> = others.filter(|other| field.is_close(other)).collect();
     let over_first = |other: &Candidate| other.over(&field.first).value;
     close.sort_by(|a, b| over_first(a).total_cmp(&over_first(b)));
-    let close = close.into_iter().map(|other| other.place);
-    let further: Vec<_> = close.filter(|place| !places.contains(place)).collect();
-    places.extend(further);
+    places.extend(close.iter().map(|other| other.place));
     places.truncate(MOST_CANDIDATES);
     places
 }
@@ -131,15 +126,25 @@ impl<'a> Field<'a> {
             all.iter_mut().for_each(|it| it.is_preferred = is_preferred(&rows[it.place]));
         }
         let first = leader(all.iter())?;
-        let others = || all.iter().filter(|other| other.method != first.method);
-        let second = leader(others())?;
-        let plain = || leader(others().filter(|other| other.needs_no_setup())).cloned();
-        let plain = (planned.is_none() && !first.needs_no_setup()).then(plain).flatten();
+        let others = all.iter().filter(|other| other.method != first.method);
+        let second = leader(others.clone())?;
+        let plain = if planned.is_none() && !first.needs_no_setup() {
+            leader(others.filter(|other| other.needs_no_setup())).cloned()
+        } else {
+            None
+        };
         // Of three methods, each may be faster than the next one, if not all processes measured all of them.
-        let is_swapped = second.is_faster(first);
-        let (first, second) = if is_swapped { (second, first) } else { (first, second) };
-        let (first, second) = (first.clone(), second.clone());
+        let two = if second.is_faster(first) { [second, first] } else { [first, second] };
+        let [first, second] = two.map(Candidate::clone);
         Some(Self { all, first, second, plain })
+    }
+
+    /// Returns the places of the methods that an answer may name, each once.
+    fn named(&self) -> Vec<usize> {
+        let mut places = vec![self.first.place, self.second.place];
+        let plain = self.plain.as_ref().map(|plain| plain.place);
+        places.extend(plain.filter(|plain| !places.contains(plain)));
+        places
     }
 
     /// Whether a method is about as fast as the second, or without setup as the fastest without one.
@@ -158,27 +163,33 @@ impl<'a> Field<'a> {
     }
 
     fn of_products(&self) -> String {
-        let (first, (other, role)) = (&self.first, self.rival());
-        let speed = Speed(other.over(first));
-        let pays = first.pays_from(other).filter(|_| !first.needs_no_setup());
-        let pays = pays.filter(|from| *from > 1.0 && from.is_finite());
-        let pays =
-            pays.map(|from| format!(", and pays after {}", products(from))).unwrap_or_default();
-        let (name, other) = (first.method, format!("{}, {role}", other.method));
-        let certain = || format!("{name} is {speed} times as fast as {other}{pays}.");
-        speed.undecided(name, &other).unwrap_or_else(certain)
+        let first = &self.first;
+        let (rival, role) = self.rival();
+        let speed = Speed(rival.over(first));
+        let other = format!("{}, {role}", rival.method);
+        if let Some(undecided) = speed.undecided(first.method, &other) {
+            return undecided;
+        }
+        let pays = match first.pays_from(rival).filter(|from| from.is_finite()) {
+            Some(from) if from > 1.0 && !first.needs_no_setup() => {
+                format!(", and pays after {}", products(from))
+            }
+            _ => String::new(),
+        };
+        format!("{} is {speed} times as fast as {other}{pays}.", first.method)
     }
 
     fn of_planned(&self, planned: u32) -> String {
-        let (first, second) = (&self.first, &self.second);
+        let Self { all, first, second, .. } = self;
         let speed = Speed(second.over(first));
-        let (name, ms) = (first.method, significant(first.time.ms));
+        let name = first.method;
+        let ms = significant(first.time.ms);
         let count = products(f64::from(planned));
         let other = format!("{} ({} ms)", second.method, significant(second.time.ms));
         if let Some(undecided) = speed.undecided(&format!("{name} ({ms} ms)"), &other) {
             return format!("For {count} with the setup, {undecided}");
         }
-        let range = range(first, self.all.iter().filter(|other| other.method != name));
+        let range = range(first, all.iter().filter(|other| other.method != name));
         format!(
             "For {count} {name} takes the least time with its setup: {ms} ms, {speed} times as fast as {other}. It \
              does so {range}."
@@ -206,29 +217,26 @@ struct Speed(Estimate);
 impl Speed {
     /// Returns what is known of a method and another one, which may be the faster of them; `None` if it is not.
     fn undecided(&self, method: &str, other: &str) -> Option<String> {
-        let (ratio, half) = (self.0.value, self.0.half_width());
+        let ratio = self.0.value;
+        let half = self.0.half_width();
         let is_certain = self.0.is_apart().unwrap_or(ratio != 1.0);
         let is_alike = (ratio - 1.0).abs() + half <= ALIKE;
         if is_alike && (!is_certain || half < NO_WIDTH) {
-            Some(format!("{method} is as fast as {other}, within 5 % ({self})."))
-        } else if is_certain {
-            None
-        } else if half > NOISY * ratio {
-            Some(format!(
-                "{method} cannot be told apart from {other}: the times are too noisy ({self} times as fast)."
-            ))
-        } else {
-            Some(format!(
-                "{method} cannot be told apart from {other}: it is {self} times as fast, which includes 1."
-            ))
+            return Some(format!("{method} is as fast as {other}, within 5 % ({self})."));
         }
+        let why = if half > NOISY * ratio {
+            format!("the times are too noisy ({self} times as fast)")
+        } else {
+            format!("it is {self} times as fast, which includes 1")
+        };
+        (!is_certain).then(|| format!("{method} cannot be told apart from {other}: {why}."))
     }
 }
 
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (ratio, half) = (self.0.value, self.0.half_width());
-        match half {
+        let ratio = self.0.value;
+        match self.0.half_width() {
             half if half < NO_WIDTH => write!(f, "{ratio:.2}"),
             half if half < 0.005 => write!(f, "{ratio:.3} ± {half:.3}"),
             half => write!(f, "{ratio:.2} ± {half:.2}"),

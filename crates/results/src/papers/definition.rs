@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
 use super::claim::Claim;
-use super::shorthand::written_out;
+use super::shorthand::{first_list, written_out};
 use crate::report::published::Published;
 use crate::report::views::Spec;
 use crate::settings::{CacheState, MAX_ROUNDS, Protocol, Values};
@@ -88,11 +88,8 @@ fn yes() -> bool {
 impl Experiment {
     /// Reads a definition from a file. Its ID is the file's name without extension.
     pub fn read(path: &Path) -> Result<Self> {
-        let read = |path: &Path| match (path.display().to_string(), read_text(path, MOST_BYTES)) {
-            (file, Ok(text)) => Ok((file, text)),
-            (file, Err(error)) => Err(anyhow!("cannot read {file}: {error}")),
-        };
-        let (file, text) = read(path)?;
+        let file = path.display().to_string();
+        let text = text_of(path)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         // It becomes the name of a folder.
         ensure!(
@@ -105,8 +102,8 @@ impl Experiment {
             Path::new(published).file_name().is_some_and(|name| name == &**published),
             "{file}: published = '{published}': it must be the name of a file in the folder of the experiment"
         );
-        let (file, text) = read(&path.with_file_name(published))?;
-        experiment.with_published(&file, &text)
+        let path = path.with_file_name(published);
+        experiment.with_published(&path.display().to_string(), &text_of(&path)?)
     }
 
     pub fn with_published(self, file: &str, text: &str) -> Result<Self> {
@@ -125,6 +122,11 @@ impl Experiment {
         checks.try_for_each(|check| check.map_err(|error| anyhow!("{file}: {error}")))?;
         Ok(Self { id: id.to_owned(), ..parsed })
     }
+}
+
+/// Reads a file. Its error names it.
+fn text_of(path: &Path) -> Result<String> {
+    read_text(path, MOST_BYTES).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))
 }
 
 /// Returns the parser's message, with the word that was probably meant if it quotes an unknown one.
@@ -201,13 +203,6 @@ fn expansions(word: &str) -> usize {
         Some(list.split(',').count())
     });
     lists.fold(1, usize::saturating_mul)
-}
-
-/// Splits a word into the text before its first list, the list, and the text after it.
-pub(super) fn first_list(word: &str) -> Option<(&str, &str, &str)> {
-    let (head, rest) = word.split_once('{')?;
-    let (list, tail) = rest.split_once('}')?;
-    Some((head, list, tail))
 }
 
 #[cfg(test)]

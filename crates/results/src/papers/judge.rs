@@ -1,6 +1,7 @@
 //! Compares claims with rows. The verdicts become a table for readers and the file `claims.csv`.
 
 mod modelled;
+mod quantity;
 mod uncertainty;
 
 use std::fs::File;
@@ -12,21 +13,19 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::modelled::Model;
+use self::quantity::measure;
 use self::uncertainty::Uncertainty;
 use super::changes;
-use super::claim::{Claim, Quantity, Range};
+use super::claim::{Claim, Range};
 use super::definition::Experiment;
 use crate::files::cells::{of_csv, to_csv};
 use crate::files::output::failed;
 use crate::files::read::RecordedRow;
-use crate::report::matched::{
-    Numbers, best_share, correlation, matrices, numbers, speeds, speeds_with_setup,
-};
+use crate::report::matched::matrices;
 use crate::report::means::reading;
 use crate::report::select::Select;
 use crate::row::Status;
 use crate::row::baseline::is_of_gpu;
-use crate::statistics::{Statistic, percentage};
 use crate::table::Table;
 use spmv_matrix::cache;
 use spmv_matrix::device::Device;
@@ -91,8 +90,7 @@ impl JudgedClaim {
 
 /// Judges a claim by rows of its GPU's model, or that of the first of `gpus`. A `quick` run is too short to judge by.
 pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> JudgedClaim {
-    let lines: Vec<&RecordedRow> =
-        lines.iter().filter(|line| claim.conditions.passes(line)).collect();
+    let lines: Vec<_> = lines.iter().filter(|line| claim.conditions.passes(line)).collect();
     let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
     let (number, used) = measure(&claim.measured, &lines, 1.0);
     let operands = claim.measured.operands();
@@ -100,34 +98,20 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         |line: &&&RecordedRow| line.is_ok() && operands.iter().any(|select| select.meets(line));
     let compared: Vec<&RecordedRow> = lines.iter().filter(is_compared).copied().collect();
     let model = Model::of(&compared);
-    let [matrices, surrogates] = matrices(used.iter().copied());
+    let counts = matrices(used.iter().copied());
     let holds = number.zip(claim.holds).map(|(number, range)| range.contains(number));
-    let would = match holds {
-        Some(true) => "; it would hold",
-        Some(false) => "; it would not hold",
-        None => "",
-    };
     let why = match number {
         None => Some(absence(claim, &lines)),
-        Some(_) if claim.unjudged.is_some() => claim.unjudged.clone(),
-        Some(_) if matrices < claim.least => Some(format!("{matrices} matrices only{would}")),
-        Some(_) if surrogates > 0 && !claim.any_matrix => {
-            Some(format!("{surrogates} of them surrogates{would}"))
-        }
-        Some(_) if quick => Some(format!("a quick run{would}")),
-        Some(_) => outdated(&operands, &compared).or_else(|| {
-            let model = model.as_ref()?;
-            model.objection(claim, |slower| measure(&claim.measured, &lines, slower).0)
-        }),
+        Some(_) => (claim.unjudged.clone())
+            .or_else(|| Some(too_little(claim, counts, quick)? + outcome(holds)))
+            .or_else(|| outdated(&operands, &compared))
+            .or_else(|| {
+                let number_if = |slower| measure(&claim.measured, &lines, slower).0;
+                model.as_ref()?.objection(claim, number_if)
+            }),
     };
     let uncertainty = Uncertainty::of(claim, &compared).filter(|_| number.is_some());
     let is_sure = uncertainty.as_ref().is_none_or(|uncertainty| uncertainty.is_sure);
-    let verdict = match (&why, holds) {
-        (None, Some(_)) if !is_sure => ClaimVerdict::NotDistinguishable,
-        (None, Some(true)) => ClaimVerdict::Holds,
-        (None, Some(false)) => ClaimVerdict::DoesNotHold,
-        _ => ClaimVerdict::CannotBeJudged,
-    };
     let interval = uncertainty.map(|uncertainty| uncertainty.interval);
     JudgedClaim {
         id: String::new(),
@@ -137,10 +121,35 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         measured: number,
         low: interval.map(|ends| ends.0),
         high: interval.map(|ends| ends.1),
-        matrices,
-        verdict,
+        matrices: counts[0],
+        verdict: match holds.filter(|_| why.is_none()) {
+            None => ClaimVerdict::CannotBeJudged,
+            Some(_) if !is_sure => ClaimVerdict::NotDistinguishable,
+            Some(true) => ClaimVerdict::Holds,
+            Some(false) => ClaimVerdict::DoesNotHold,
+        },
         why,
         modelled: model.as_ref().map(Model::remark),
+    }
+}
+
+/// Returns why so many matrices and surrogates, or a `quick` run, are not sufficient to judge a claim.
+fn too_little(claim: &Claim, [matrices, surrogates]: [usize; 2], quick: bool) -> Option<String> {
+    if matrices < claim.least {
+        Some(format!("{matrices} matrices only"))
+    } else if surrogates > 0 && !claim.any_matrix {
+        Some(format!("{surrogates} of them surrogates"))
+    } else {
+        quick.then(|| "a quick run".into())
+    }
+}
+
+/// Returns what the verdict would be, in words.
+fn outcome(holds: Option<bool>) -> &'static str {
+    match holds {
+        Some(true) => "; it would hold",
+        Some(false) => "; it would not hold",
+        None => "",
     }
 }
 
@@ -158,69 +167,6 @@ fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a 
     let is_own =
         |line: &&&RecordedRow| gpu.is_none_or(|gpu| model(line).is_none_or(|name| name == gpu));
     lines.iter().filter(is_own).copied().collect()
-}
-
-/// A number, if there is one, and the rows that it is computed from.
-type Measured<'a> = (Option<f64>, Vec<&'a RecordedRow>);
-
-/// Computes a quantity as if the times of its first operand were `slower` times those in the rows.
-fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> Measured<'a> {
-    let of_select = |select: &Select| -> Vec<&RecordedRow> {
-        lines.iter().copied().filter(|line| select.meets(line)).collect()
-    };
-    let correct = |of| of_select(of).into_iter().filter(|line| line.is_ok()).collect::<Vec<_>>();
-    match quantity {
-        Quantity::Speed { of, over, statistic, products } => {
-            let speeds = match *products {
-                Some(products) => speeds_with_setup(lines, of, over, products),
-                None => speeds(lines, of, over),
-            };
-            let (number, lines) = reduced(*statistic, speeds);
-            (number.map(|number| number / slower), lines)
-        }
-        Quantity::Faster { of, than } => {
-            let speeds = speeds(lines, of, than);
-            (percentage(speeds.iter().map(|speed| speed.1 > slower)), rows(speeds))
-        }
-        Quantity::Best { of, among } => {
-            let share = best_share(lines, of, among, slower);
-            (share.map(|(share, _)| 100.0 * share), correct(of))
-        }
-        Quantity::Number { of, column, statistic } => {
-            reduced(*statistic, numbers(of_select(of), column))
-        }
-        Quantity::Ratio { of, over, column, statistic } => {
-            let [above, below] =
-                [of, over].map(|select| reduced(*statistic, numbers(of_select(select), column)));
-            let factor = match column {
-                rate if rate.is_timed() && rate.more_is_better() => 1.0 / slower,
-                time if time.is_timed() => slower,
-                _ => 1.0,
-            };
-            both(above, below, |above, below| above / below * factor)
-        }
-        Quantity::Correlation { of, between: [x, y] } => correlation(of_select(of), [x, y]),
-        Quantity::Farther { of, than, between: [x, y], to } => {
-            let [left, right] = [of, than].map(|select| correlation(of_select(select), [x, y]));
-            both(left, right, |left, right| (left - to).abs() - (right - to).abs())
-        }
-        Quantity::Share { of, meets } => {
-            let correct = correct(of);
-            (percentage(correct.iter().map(|line| meets.passes(line))), correct)
-        }
-    }
-}
-
-fn rows(numbers: Numbers<'_>) -> Vec<&RecordedRow> {
-    numbers.into_iter().map(|number| number.0).collect()
-}
-
-fn reduced(statistic: Statistic, numbers: Numbers) -> Measured {
-    (statistic.over(&numbers).filter(|_| !numbers.is_empty()), rows(numbers))
-}
-
-fn both<'a>(a: Measured<'a>, b: Measured<'a>, join: impl Fn(f64, f64) -> f64) -> Measured<'a> {
-    (a.0.zip(b.0).map(|(a, b)| join(a, b)), [a.1, b.1].concat())
 }
 
 /// Explains why there is no number: the reason in a row that has none, or that there are no rows.

@@ -9,8 +9,6 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde::Deserialize;
 use toml::{Spanned, Table, Value};
 
-use super::definition::first_list;
-
 const KINDS: [&str; 3] = ["measure", "view", "claim"];
 /// The maximum number of entries that an entry stands for.
 const MAX_ENTRIES: usize = 10_000;
@@ -84,39 +82,44 @@ fn entries_of(mut common: Table) -> Result<Vec<Value>> {
     Ok(all)
 }
 
-/// Replaces columns by cells. In a list, a cell with commas stands for several elements; keys with empty values go.
+/// Replaces columns by cells.
 fn filled(value: &Value, row: &HashMap<&str, &str>) -> Result<Value> {
     Ok(match value {
         Value::String(text) => filled_text(text, row)?.into(),
-        Value::Array(values) => {
-            let mut all = Vec::new();
-            for value in values {
-                match value {
-                    Value::String(text) if text.contains('{') => {
-                        let words = filled_text(text, row)?;
-                        all.extend(words.split(',').map(|word| Value::from(word.trim())));
-                    }
-                    other => all.push(filled(other, row)?),
-                }
-            }
-            all.into()
-        }
-        Value::Table(keys) => {
-            let mut all = Table::new();
-            for (key, value) in keys {
-                let mut value = filled(value, row)?;
-                if NUMBERS.contains(&key.as_str()) {
-                    let number = value.as_str().and_then(|text| text.parse::<i64>().ok());
-                    value = number.map_or(value, Value::from);
-                }
-                if value.as_str() != Some("") {
-                    all.insert(key.clone(), value);
-                }
-            }
-            all.into()
-        }
+        Value::Array(values) => filled_list(values, row)?.into(),
+        Value::Table(keys) => filled_keys(keys, row)?.into(),
         other => other.clone(),
     })
+}
+
+/// In a list, a cell with commas stands for several elements.
+fn filled_list(values: &[Value], row: &HashMap<&str, &str>) -> Result<Vec<Value>> {
+    let mut all = Vec::new();
+    for value in values {
+        match value {
+            Value::String(text) if text.contains('{') => {
+                let words = filled_text(text, row)?;
+                all.extend(words.split(',').map(|word| Value::from(word.trim())));
+            }
+            other => all.push(filled(other, row)?),
+        }
+    }
+    Ok(all)
+}
+
+/// Keys with empty values go.
+fn filled_keys(keys: &Table, row: &HashMap<&str, &str>) -> Result<Table> {
+    let mut all = Table::new();
+    for (key, value) in keys {
+        let value = filled(value, row)?;
+        let number = value.as_str().and_then(|text| text.parse::<i64>().ok());
+        match number.filter(|_| NUMBERS.contains(&key.as_str())) {
+            Some(number) => all.insert(key.clone(), number.into()),
+            None if value.as_str() == Some("") => None,
+            None => all.insert(key.clone(), value),
+        };
+    }
+    Ok(all)
 }
 
 fn filled_text(text: &str, row: &HashMap<&str, &str>) -> Result<String> {
@@ -128,6 +131,13 @@ fn filled_text(text: &str, row: &HashMap<&str, &str>) -> Result<String> {
         rest = tail;
     }
     Ok(filled + rest)
+}
+
+/// Splits a word into the text before its first list, the list, and the text after it.
+pub fn first_list(word: &str) -> Option<(&str, &str, &str)> {
+    let (head, rest) = word.split_once('{')?;
+    let (list, tail) = rest.split_once('}')?;
+    Some((head, list, tail))
 }
 
 #[cfg(test)]

@@ -82,21 +82,23 @@ impl Store {
 
     /// Returns the rows of a cell that one run has, or the one row that says why the matrix cannot be measured.
     pub fn rows_of(&self, cell: GridCell) -> Option<Vec<&RecordedRow>> {
-        let is_own = |line: &&RecordedRow| {
-            let has = |row| cell.rows.iter().any(|cell| cell.has(&row));
-            line.row.file == cell.file && line.row.cell().is_none_or(has)
-        };
-        let own: Vec<_> = self.lines.iter().filter(is_own).collect();
         let mut runs = self.runs.iter().filter(|(_, run)| {
             cell.gpu.is_none_or(|name| run["gpu"]["name"] == name) && has_settings(run, cell.run)
         });
-        runs.find_map(|(run_id, _)| {
-            let of_run = |line: &&&RecordedRow| line.row.run_id == *run_id;
-            let own: Vec<_> = own.iter().filter(of_run).copied().collect();
-            let is_complete = open_cells(own.iter().map(|line| &line.row), cell.rows).is_empty();
-            let ended = own.iter().find(|line| line.row.method_name.is_none());
-            is_complete.then(|| ended.map_or(own.clone(), |line| vec![*line]))
-        })
+        runs.find_map(|(run_id, _)| self.rows_of_run(run_id, cell))
+    }
+
+    fn rows_of_run(&self, run_id: &str, cell: GridCell) -> Option<Vec<&RecordedRow>> {
+        let is_asked = |key| cell.rows.iter().any(|cell| cell.has(&key));
+        let own = self.lines.iter().filter(|line| {
+            let row = &line.row;
+            row.run_id == run_id && row.file == cell.file && row.cell().is_none_or(is_asked)
+        });
+        let own: Vec<_> = own.collect();
+        if let Some(ended) = own.iter().find(|line| line.row.method_name.is_none()) {
+            return Some(vec![ended]);
+        }
+        open_cells(own.iter().map(|line| &line.row), cell.rows).is_empty().then_some(own)
     }
 
     /// Returns all rows, whatever was asked for when they were measured, and all stages.

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::Status;
-use super::rules::{Join, Spread};
+use super::status::Status;
 use crate::settings::{CacheState, Values};
 use spmv_matrix::device::Device;
 use spmv_matrix::order::Order;
@@ -64,6 +63,36 @@ impl Role {
             Self::Rate(label) | Self::Efficiency(label) => Some(label),
         }
     }
+}
+
+/// How the values of several processes become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Join {
+    /// That of the process whose setup is in the row, or it follows from other columns of the joined row.
+    Typical,
+    Median,
+    GeometricMean,
+    /// The mean over all products.
+    Mean,
+    Least,
+    Largest,
+    Sum,
+    /// What any of them saw, each once.
+    Union,
+    /// They must be equal; if they are not, the row says so.
+    Same,
+}
+
+/// What a setup that is spread over a number of products does to a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// The share of the setup is added.
+    Add,
+    /// A rate is lower by as much as the mean time is longer.
+    Scale,
+    /// The number is not known with a setup.
+    Clear,
+    Keep,
 }
 
 /// The reason why models do not provide numbers of setups.
@@ -221,7 +250,7 @@ macro_rules! columns {
             }),*];
 
             /// Joins rows column by column.
-            fn join(rows: &[&Self], joining: &mut Joining) -> Self {
+            pub(super) fn join(rows: &[&Self], joining: &mut Joining) -> Self {
                 Self {$(
                     $field: {
                         let values: Vec<_> = rows.iter().map(|row| &row.$field).collect();
@@ -232,7 +261,7 @@ macro_rules! columns {
             }
 
             /// Spreads a setup over products: see [`spread`].
-            fn spread(self, share: Option<f64>, slower: Option<f64>) -> Self {
+            pub(super) fn spread(self, share: Option<f64>, slower: Option<f64>) -> Self {
                 Self {$($field: spread(Spread::$spread, self.$field, share, slower),)*}
             }
 

@@ -21,6 +21,27 @@ pub struct RowKey {
     pub order: Option<Order>,
 }
 
+impl Row {
+    /// Returns the key of the row within its matrix; `None` for the row of a matrix without methods.
+    pub fn cell(&self) -> Option<RowKey> {
+        let Self { threads, cache, order, .. } = *self;
+        let (precision, device) = (self.precision?, self.device?);
+        let method = self.method_name.clone()?;
+        Some(RowKey { precision, device, method, threads, cache, order })
+    }
+
+    /// Sets the columns that identify the row within its matrix.
+    pub fn with_key(self, cell: &RowKey) -> Self {
+        let RowKey { precision, device, method, threads, cache, order } = cell.clone();
+        let (precision, device, method_name) = (Some(precision), Some(device), Some(method));
+        Self { precision, device, method_name, threads, cache, order, ..self }
+    }
+
+    pub fn has_key(&self, cell: &RowKey) -> bool {
+        self.cell().as_ref() == Some(cell)
+    }
+}
+
 impl RowKey {
     /// Returns whether the rows of both are in the same group, if the same process measures both.
     pub fn is_of_group(&self, other: &Self) -> bool {

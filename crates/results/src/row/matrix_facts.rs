@@ -1,5 +1,8 @@
+//! What is known of a matrix before a method runs on it.
+
 use serde::{Deserialize, Serialize};
 
+use super::Row;
 use crate::settings::Values;
 use spmv_matrix::Csr;
 use spmv_matrix::archive::split_extension;
@@ -37,6 +40,35 @@ impl MatrixFacts {
         let square = (csr.rows() == csr.cols()).then_some(csr);
         let (bandwidth, profile) = (square.map(bandwidth), square.map(profile));
         Self { file, shape, pattern_symmetry, kind, distinct_values, values, bandwidth, profile }
+    }
+}
+
+impl Row {
+    /// Creates the row of a matrix on which no method ran.
+    pub fn of_matrix(matrix: &MatrixFacts, run_id: &str) -> Self {
+        let shape = matrix.shape.as_ref();
+        let statistics = shape.map(|shape| &shape.row_length);
+        Self {
+            file: matrix.file.clone(),
+            num_rows: shape.map(|s| s.rows),
+            num_cols: shape.map(|s| s.cols),
+            num_nonzeros: shape.map(|s| s.nnz),
+            row_length_mean: statistics.and_then(|s| s.mean),
+            row_length_std_dev: statistics.and_then(|s| s.std_dev),
+            row_length_variation: statistics.and_then(|s| s.variation),
+            row_length_skewness: statistics.and_then(|s| s.skewness),
+            max_row_length: statistics.map(|s| s.max),
+            empty_rows: statistics.map(|s| s.empty),
+            variance: statistics.and_then(|s| s.variance),
+            pattern_symmetry: matrix.pattern_symmetry,
+            kind: matrix.kind.clone(),
+            distinct_values: matrix.distinct_values,
+            values: matrix.values,
+            bandwidth: matrix.bandwidth,
+            profile: matrix.profile,
+            run_id: run_id.to_owned(),
+            ..Self::default()
+        }
     }
 }
 

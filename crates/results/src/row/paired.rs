@@ -85,10 +85,12 @@ impl Row {
     fn process_times(&self, planned: Option<u32>) -> Option<Vec<f64>> {
         let times = self.process_ms.as_ref()?.0.clone();
         let Some(planned) = planned else { return Some(times) };
-        let (once, setup) = (self.once_ms()?, self.setup_ms?);
-        let setups = match self.prepares_nothing() {
-            true => vec![setup; times.len()],
-            false => self.process_setup_ms.as_ref()?.0.clone(),
+        let once = self.once_ms()?;
+        let setup = self.setup_ms?;
+        let setups = if self.prepares_nothing() {
+            vec![setup; times.len()]
+        } else {
+            self.process_setup_ms.as_ref()?.0.clone()
         };
         let total = |(ms, own)| once - setup + own + f64::from(planned) * ms;
         (setups.len() == times.len()).then(|| times.into_iter().zip(setups).map(total).collect())

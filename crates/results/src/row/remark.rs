@@ -1,77 +1,85 @@
 //! Remarks on a result, as values. Their text is for readers, and nothing parses it.
 
-use std::fmt;
 use std::mem::discriminant;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
 
 use super::column::{ColumnType, Kind, Value};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A remark, with the text that a reader sees.
+#[derive(Clone, Debug, Error, PartialEq, Serialize, Deserialize)]
 pub enum Remark {
     /// What a method says, why there is no result, or the remarks that a file contains as text.
+    #[error("{0}")]
     Text(String),
     /// The method chose this one, which computes its product.
+    #[error("picked {0}")]
     Picked(String),
     /// A method that chose takes no longer than any other of the run.
+    #[error("the fastest of the run")]
     FastestOfRun,
     /// A method that chose takes so many times the time of the fastest one of the run.
-    SlowerThan {
-        method: String,
-        times: f64,
-    },
-    /// The memory is not reported: it is what the process grew by.
+    #[error("{times:.2} times the time of the fastest, {method}")]
+    SlowerThan { method: String, times: f64 },
+    /// The memory is not reported.
+    #[error("its memory is what the process grew by in the setup")]
     MemoryOfProcess,
     /// The largest error is so many times what random roundings yield.
-    LessAccurate {
-        times: f64,
-    },
+    #[error(
+        "less accurate than its precision explains: {times:.0} times what random roundings yield"
+    )]
+    LessAccurate { times: f64 },
     /// The setup contains this time of products before the first sample.
-    LateSetup {
-        ms: f64,
-    },
+    #[error(
+        "setup includes {ms:.3} ms that products before the first sample took longer than \
+         later ones"
+    )]
+    LateSetup { ms: f64 },
     /// The setup contains this time of products after the first sample.
-    LaterSetup {
-        ms: f64,
-    },
+    #[error("setup includes {ms:.3} ms that a few products took longer than all others")]
+    LaterSetup { ms: f64 },
     /// The setup took this long in one process, and so long in that which needed most.
-    SetupsDiffer {
-        least: f64,
-        most: f64,
-    },
+    #[error("its setup took {least:.3} ms in one process and {most:.3} ms in another")]
+    SetupsDiffer { least: f64, most: f64 },
     /// The process used so many CPUs in samples of a method that states more threads.
-    FewerCpus {
-        used: f64,
-        threads: usize,
-    },
+    #[error("it used {used:.1} CPUs with {threads} threads")]
+    FewerCpus { used: f64, threads: usize },
     /// Too few samples were undisturbed: in those that count, a thread waited for a CPU for up to this share of their
     /// time, in percent.
-    Disturbed {
-        percent: f64,
-    },
+    #[error(
+        "other programs disturbed too many samples: in those that count, threads waited for up to \
+         {percent:.0} % of the time"
+    )]
+    Disturbed { percent: f64 },
     /// The counter of energy and the samples of the power differ, in watts.
-    UncertainEnergy {
-        counted: f64,
-        sampled: f64,
-    },
+    #[error(
+        "its energy is uncertain: {counted:.0} W by the counter, {sampled:.0} W by samples of the \
+         power"
+    )]
+    UncertainEnergy { counted: f64, sampled: f64 },
     /// An interrupt ended the rounds.
-    Interrupted {
-        rounds: usize,
-        of: usize,
-    },
+    #[error("interrupted {}", within(*rounds, *of))]
+    Interrupted { rounds: usize, of: usize },
     /// Memory was too small for all methods at once.
-    Part {
-        number: usize,
-        of: usize,
-    },
+    #[error("measured in part {number} of {of}: memory is too small for all methods at once")]
+    Part { number: usize, of: usize },
+    #[error("its threads were not bound to CPUs")]
     ThreadsNotBound,
     /// A signal stopped the process for a while, in which a sample may have run.
+    #[error("a signal stopped its process while it was measured")]
     Stopped,
     /// A column that processes should agree on, with their values.
-    Differs {
-        column: String,
-        values: String,
-    },
+    #[error("{column} differs between processes: {values}")]
+    Differs { column: String, values: String },
+}
+
+/// Returns when an interrupt ended the rounds.
+fn within(rounds: usize, of: usize) -> String {
+    match rounds {
+        0 => format!("in round 1 of {of}"),
+        _ => format!("after {rounds} of {of} rounds"),
+    }
 }
 
 impl Remark {
@@ -84,66 +92,6 @@ impl Remark {
                 | Self::LaterSetup { .. }
                 | Self::MemoryOfProcess
         )
-    }
-}
-
-impl fmt::Display for Remark {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Text(text) => f.write_str(text),
-            Self::Picked(method) => write!(f, "picked {method}"),
-            Self::FastestOfRun => f.write_str("the fastest of the run"),
-            Self::SlowerThan { method, times } => {
-                write!(f, "{times:.2} times the time of the fastest, {method}")
-            }
-            Self::MemoryOfProcess => {
-                f.write_str("its memory is what the process grew by in the setup")
-            }
-            Self::LessAccurate { times } => {
-                let what = "less accurate than its precision explains";
-                write!(f, "{what}: {times:.0} times what random roundings yield")
-            }
-            Self::LateSetup { ms } => {
-                let what = "that products before the first sample took longer than later ones";
-                write!(f, "setup includes {ms:.3} ms {what}")
-            }
-            Self::LaterSetup { ms } => {
-                write!(
-                    f,
-                    "setup includes {ms:.3} ms that a few products took longer than all others"
-                )
-            }
-            Self::SetupsDiffer { least, most } => {
-                write!(f, "its setup took {least:.3} ms in one process and {most:.3} ms in another")
-            }
-            Self::FewerCpus { used, threads } => {
-                write!(f, "it used {used:.1} CPUs with {threads} threads")
-            }
-            Self::Disturbed { percent } => {
-                let what = "other programs disturbed too many samples";
-                write!(
-                    f,
-                    "{what}: in those that count, threads waited for up to {percent:.0} % of the time"
-                )
-            }
-            Self::UncertainEnergy { counted, sampled } => {
-                let by = format!("{counted:.0} W by the counter, {sampled:.0} W by samples");
-                write!(f, "its energy is uncertain: {by} of the power")
-            }
-            Self::Interrupted { rounds: 0, of } => write!(f, "interrupted in round 1 of {of}"),
-            Self::Interrupted { rounds, of } => {
-                write!(f, "interrupted after {rounds} of {of} rounds")
-            }
-            Self::Part { number, of } => {
-                let why = "memory is too small for all methods at once";
-                write!(f, "measured in part {number} of {of}: {why}")
-            }
-            Self::ThreadsNotBound => f.write_str("its threads were not bound to CPUs"),
-            Self::Stopped => f.write_str("a signal stopped its process while it was measured"),
-            Self::Differs { column, values } => {
-                write!(f, "{column} differs between processes: {values}")
-            }
-        }
     }
 }
 
@@ -236,14 +184,16 @@ impl ColumnType for Remarks {
 mod tests {
     use super::*;
     use crate::files::cells::{of_csv, to_csv};
-    use crate::row::{Distinct, Row};
+    use crate::row::{Distinct, Processes, Row};
 
     #[test]
     fn values_pass_between_processes_and_texts_are_in_files() {
         let remarks = [Remark::Picked("seq".into()), Remark::Disturbed { percent: 9.0 }];
         let hashes = [[1, 2].into(), [3].into()];
         let distinct_results = Some(Distinct::from(hashes));
-        let row = Row { reason: remarks.into_iter().collect(), distinct_results, ..Row::default() };
+        let process_ms = Some(Processes(vec![0.1, 1e-300]));
+        let reason = remarks.into_iter().collect();
+        let row = Row { reason, distinct_results, process_ms, ..Row::default() };
         let mut message = Vec::new();
         ciborium::into_writer(&row, &mut message).unwrap();
         assert_eq!(ciborium::from_reader::<Row, _>(&message[..]).unwrap(), row);
@@ -252,6 +202,6 @@ mod tests {
         let text = "picked seq; other programs disturbed too many samples: in those that count, threads waited for \
                     up to 9 % of the time";
         assert_eq!(read.reason.all(), [Remark::Text(text.into())]);
-        assert_eq!(read.distinct_results, Some(2.into()));
+        assert_eq!((read.distinct_results, read.process_ms), (Some(2.into()), row.process_ms));
     }
 }

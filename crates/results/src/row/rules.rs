@@ -1,38 +1,8 @@
 //! The rules of columns: how the values of several processes become one, and what a setup does to them that is spread
 //! over products.
 
-use super::column::{ColumnType, Value};
+use super::column::{ColumnType, Join, Spread, Value};
 use crate::statistics::Statistic;
-
-/// How the values of several processes become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Join {
-    /// That of the process whose setup is in the row, or it follows from other columns of the joined row.
-    Typical,
-    Median,
-    GeometricMean,
-    /// The mean over all products.
-    Mean,
-    Least,
-    Largest,
-    Sum,
-    /// What any of them saw, each once.
-    Union,
-    /// They must be equal; if they are not, the row says so.
-    Same,
-}
-
-/// What a setup that is spread over a number of products does to a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
-    /// The share of the setup is added.
-    Add,
-    /// A rate is lower by as much as the mean time is longer.
-    Scale,
-    /// The number is not known with a setup.
-    Clear,
-    Keep,
-}
 
 /// Several rows that become one.
 pub struct Joining {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::column::{ColumnType, Kind, Value};
@@ -66,8 +65,10 @@ impl ColumnType for Option<Distinct> {
     }
 }
 
-/// A time in each of the processes that measured a row, in the order in which they ran, in milliseconds.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A time in each of the processes that measured a row, in the order in which they ran, in milliseconds. They are
+/// written with blanks between them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Processes(pub Vec<f64>);
 
 impl Processes {
@@ -76,26 +77,18 @@ impl Processes {
     }
 }
 
-impl Serialize for Processes {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        if !to.is_human_readable() {
-            return self.0.serialize(to);
-        }
-        let texts: Vec<_> = self.0.iter().map(f64::to_string).collect();
-        to.serialize_str(&texts.join(" "))
+impl From<Processes> for String {
+    fn from(Processes(times): Processes) -> Self {
+        times.iter().map(f64::to_string).collect::<Vec<_>>().join(" ")
     }
 }
 
-impl<'de> Deserialize<'de> for Processes {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        if !from.is_human_readable() {
-            return Vec::deserialize(from).map(Self);
-        }
-        let text = String::deserialize(from)?;
-        let number = |word: &str| {
-            word.parse().map_err(|_| D::Error::custom(format!("'{word}' is not a time in ms")))
-        };
-        text.split(' ').map(number).collect::<Result<_, _>>().map(Self)
+impl TryFrom<String> for Processes {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let time = |word: &str| word.parse().map_err(|_| format!("'{word}' is not a time in ms"));
+        text.split(' ').map(time).collect::<Result<_, _>>().map(Self)
     }
 }
 

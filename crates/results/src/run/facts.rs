@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::row::{RowKey, Setting};
+use crate::row::{GroupKey, RowKey};
 use crate::run::{Corpus, RunRecord};
 use crate::settings::info::Effect::{Build, Machine, Product, Rows, Times, Unrecorded};
 use crate::settings::info::Fact;
@@ -56,26 +56,31 @@ pub fn differences_to_compare(a: &Value, b: &Value) -> Vec<Difference> {
 
 /// Describes all differences between two runs. Their rows may be in one file only if there are none.
 pub fn differences_to_join(a: &RunRecord, b: &RunRecord) -> Vec<String> {
-    let [json_a, json_b] =
-        [a, b].map(|run| serde_json::to_value(run).expect("every key is a string"));
-    let recorded = facts().filter(|fact| fact.effect != Unrecorded);
-    let of_facts = recorded
-        .map(|fact| (fact.name, [&json_a, &json_b].map(|run| joined(run.pointer(fact.place)))));
-    let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
-    // The libraries of a run that has just begun are not known yet.
-    let are_known = !a.libraries.is_empty() && !b.libraries.is_empty();
-    let of_libraries = are_known.then(|| ("libraries", [a, b].map(names)));
-    let of_cells = |of: fn(&RowKey) -> String| {
-        let [in_a, in_b] = [a, b].map(|run| run.cells.iter().map(of).collect::<BTreeSet<_>>());
-        [&in_a - &in_b, &in_b - &in_a].map(|only| only.into_iter().collect())
+    let mut differing = Vec::new();
+    let mut compare = |name, [in_a, in_b]: [Value; 2]| {
+        if in_a != in_b {
+            differing.push(format!("{name}: {in_a}, {in_b}"));
+        }
     };
-    let of_cells = [
-        ("settings in only one of them", of_cells(|cell| Setting::from(cell).to_string())),
-        ("methods in only one of them", of_cells(|cell| cell.method.clone())),
-    ];
-    let all = of_facts.chain(of_libraries).chain(of_cells);
-    let differing = all.filter(|(_, [in_a, in_b])| in_a != in_b);
-    differing.map(|(name, [in_a, in_b])| format!("{name}: {in_a}, {in_b}")).collect()
+    let records = [a, b].map(|run| serde_json::to_value(run).expect("every key is a string"));
+    for fact in facts().filter(|fact| fact.effect != Unrecorded) {
+        compare(fact.name, records.each_ref().map(|run| joined(run.pointer(fact.place))));
+    }
+    // The libraries of a run that has just begun are not known yet.
+    if !a.libraries.is_empty() && !b.libraries.is_empty() {
+        let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
+        compare("libraries", [a, b].map(names));
+    }
+    let group = |cell: &RowKey| GroupKey::from(cell).to_string();
+    compare("settings in only one of them", only_in_one(a, b, group));
+    compare("methods in only one of them", only_in_one(a, b, |cell| cell.method.clone()));
+    differing
+}
+
+/// Returns what only the cells of `a` have, and only those of `b`.
+fn only_in_one(a: &RunRecord, b: &RunRecord, of: impl Fn(&RowKey) -> String) -> [Value; 2] {
+    let [in_a, in_b] = [a, b].map(|run| run.cells.iter().map(&of).collect::<BTreeSet<_>>());
+    [&in_a - &in_b, &in_b - &in_a].map(|only| only.into_iter().collect())
 }
 
 /// Describes the differences because of which a run cannot be continued: shards may not differ either.

@@ -50,15 +50,15 @@ pub struct SettingInfo {
     pub least: u32,
 }
 
-/// Defines the struct of settings by its fields: meaning with the unit, attributes of serde, name, type, the effect of
-/// a difference, the option, and the least value of a whole number if it is not 0.
+/// Defines the struct of settings by its fields: meaning with the unit, attributes of serde, name, type, the usual
+/// value, the effect of a difference, the option, and the least value of a whole number if it is not 0.
 macro_rules! settings {
     (
         $(#[$outer:meta])*
         pub struct $settings:ident {$(
             $(#[doc = $doc:literal])+
             $(#[serde($($serde:tt)+)])?
-            $field:ident: $type:ty = $effect:ident $(, $option:literal)? $(, from $least:literal)?;
+            $field:ident: $type:ty = $usual:expr, $effect:ident $(, $option:literal)? $(, from $least:literal)?;
         )*}
     ) => {
         $(#[$outer])*
@@ -79,6 +79,10 @@ macro_rules! settings {
                 kind: stringify!($type),
                 least: 0 $(+ $least)?,
             }),*];
+
+            fn usual() -> Self {
+                Self {$($field: $usual,)*}
+            }
         }
     };
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::CacheState;
+use super::choices::CacheState;
 use spmv_matrix::device::Device;
 
 /// The limits of one method's turn in a round.

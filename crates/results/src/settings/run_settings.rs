@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CacheState, Settings};
+use super::choices::CacheState;
+use super::measurement::Settings;
 use spmv_matrix::device::Device;
 use spmv_matrix::order::Order;
 use spmv_matrix::reader::{Edges, Options};

@@ -10,7 +10,7 @@ use crate::matrix::model_error::ModelError;
 use crate::matrix::winner::{answer, not_told_apart};
 use crate::matrix::{Group, MatrixReport, Reordering};
 use crate::row::contest::contestants;
-use crate::row::{MatrixFacts, Row, Setting};
+use crate::row::{GroupKey, MatrixFacts, Row};
 use crate::table::Document;
 use crate::table::terminal::wrapped;
 use spmv_matrix::device::{Device, Stage};
@@ -147,7 +147,7 @@ pub fn document_group(
 
 fn heading(group: &Group) -> String {
     let Group { peak, footprint, .. } = group;
-    let setting = Setting::from(group);
+    let setting = GroupKey::from(group);
     let path = group.order.path().unwrap_or(Path::new("")).display();
     let reordering = group.reordering.map(|Reordering { order_ms, bandwidth, profile }| {
         let cost = match order_ms {

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 
 use super::{Matrix, Unit};
-use crate::files::read::RecordedRow;
+use crate::row::Row;
 
 /// The limit for numbers of rows, columns and nonzeros: the bytes of a larger matrix would exceed an integer.
 const SIZE_LIMIT: usize = 1 << 48;
@@ -51,7 +51,7 @@ pub fn is_list(text: &[u8]) -> bool {
 }
 
 /// Returns the rows, and a note about the unit of the times, which the user may have given.
-pub fn parse(path: &Path, text: &[u8], given: Option<Unit>) -> Result<(Vec<RecordedRow>, String)> {
+pub fn parse(path: &Path, text: &[u8], given: Option<Unit>) -> Result<(Vec<Row>, String)> {
     let path = path.display();
     let foreign = |what: String| {
         anyhow!(
@@ -74,7 +74,7 @@ pub fn parse(path: &Path, text: &[u8], given: Option<Unit>) -> Result<(Vec<Recor
         .map_err(|error| anyhow!("{path}: {error}"))?;
     let rows = (1..).zip(&matrices).flat_map(|(place, matrix)| matrix.rows(place, unit));
     let note = format!("The times of `{path}` are taken as {}: {why}.", unit.name());
-    Ok((rows.map(RecordedRow::from).collect(), note))
+    Ok((rows.collect(), note))
 }
 
 fn times(matrices: &[Matrix]) -> Vec<Time<'_>> {
@@ -120,7 +120,7 @@ mod tests {
     const SMALL: &str =
         r#""problem": {"group": "HB", "name": "small", "rows": 4, "columns": 3, "nonzeros": 1000}"#;
 
-    fn read(text: &str, given: Option<Unit>) -> Result<(Vec<RecordedRow>, String), String> {
+    fn read(text: &str, given: Option<Unit>) -> Result<(Vec<Row>, String), String> {
         parse("a.json".as_ref(), text.as_bytes(), given).map_err(|error| error.to_string())
     }
 
@@ -136,8 +136,8 @@ mod tests {
             (10.0, Some(Unit::Ns), 1e-5, "nanoseconds: as given by --ginkgo-times"),
             (10.0, Some(Unit::S), 1e4, "seconds: as given by --ginkgo-times"),
         ] {
-            let (lines, note) = read(&with_time(time), given).unwrap();
-            let found = lines[0].row.avg_spmv_ms.unwrap();
+            let (rows, note) = read(&with_time(time), given).unwrap();
+            let found = rows[0].avg_spmv_ms.unwrap();
             assert!((found / ms - 1.0).abs() < 1e-12, "{found}");
             assert_eq!(note, format!("The times of `a.json` are taken as {why}."));
         }
@@ -193,11 +193,11 @@ mod tests {
             {"filename": "c.mtx", "reordered": "amd", "spmv": {"coo": {"time": 2e-5, "completed": true}}},
             {"filename": "d.mtx", "preconditioner": {}}
         ]"#;
-        let (lines, _) = read(text, None).unwrap();
-        let rows = lines.iter().map(|line| {
-            let (file, method, order) = (&line.row.file, line.method(), line.row.order.unwrap());
-            let (status, reason) = (line.status(), line.row.reason.text().unwrap_or("-"));
-            format!("{file} {method} {status} {} {reason}\n", order.name())
+        let (rows, _) = read(text, None).unwrap();
+        let shown = rows.iter().map(|row| {
+            let Row { file, method_name: Some(method), .. } = row else { panic!("{row:?}") };
+            let (status, order) = (row.status.unwrap().name(), row.order.unwrap().name());
+            format!("{file} {method} {status} {order} {}\n", row.reason.text().unwrap_or("-"))
         });
         expect![[r#"
             /tmp/a.mtx ginkgo:csr ok natural -
@@ -206,8 +206,8 @@ mod tests {
             matrix 2 ginkgo:coo ok rcm -
             c.mtx (reordered: amd) ginkgo:coo ok natural -
         "#]]
-        .assert_eq(&rows.collect::<String>());
-        let row = &lines[0].row;
+        .assert_eq(&shown.collect::<String>());
+        let row = &rows[0];
         assert_eq!((row.sizes(), row.iterations), (Some([2, 3, 4]), Some(10)));
         assert_eq!(row.required_bytes, Some(60 + 5 * 8));
         assert_eq!((row.row_length_variation, row.max_row_length), (Some(0.5), Some(3)));

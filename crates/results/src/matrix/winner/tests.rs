@@ -1,22 +1,15 @@
 use expect_test::expect;
 
 use super::*;
-use crate::row::{Processes, Status};
-use spmv_matrix::device::Device;
-use spmv_matrix::scalar::Precision;
+use crate::row::Processes;
 
 /// A method with its times of setup and product, and half the interval of this in percent.
 type Method = (&'static str, Option<f64>, f64, f64);
 
 fn row(&(name, setup, product, half): &Method) -> Row {
-    let (method_name, picked) = match name.split_once(" picked ") {
-        Some((name, picked)) => (name, Some(picked.into())),
-        None => (name, None),
-    };
-    let (method_name, status) = (Some(method_name.into()), Some(Status::Ok));
-    let (device, precision) = (Some(Device::Cpu), Some(Precision::F64));
-    let row = Row { method_name, status, picked, device, precision, ..Row::default() };
-    let row = Row { setup_ms: setup, ..row };
+    let mut names = name.split(" picked ");
+    let row = crate::report::row("a.mtx", names.next().unwrap(), product);
+    let row = Row { setup_ms: setup, picked: names.next().map(String::from), ..row };
     let half = half / 100.0;
     row.with_median(product, ((1.0 - half) * product, (1.0 + half) * product))
 }

@@ -36,9 +36,10 @@ impl Model {
     /// Returns the GPU and the error of its times.
     pub fn remark(&self) -> String {
         let Self { name, percent, is_validated } = self;
-        let error = match is_validated {
-            true => format!("median error of these methods' times {percent:.0} %"),
-            false => format!("error of these methods' times not known, {percent:.0} % assumed"),
+        let error = if *is_validated {
+            format!("median error of these methods' times {percent:.0} %")
+        } else {
+            format!("error of these methods' times not known, {percent:.0} % assumed")
         };
         format!("modelled, on {name}: {error}")
     }

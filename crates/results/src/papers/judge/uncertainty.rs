@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::measure;
+use super::quantity::measure;
 use crate::files::read::RecordedRow;
 use crate::papers::claim::{Claim, Quantity};
 use crate::row::Processes;

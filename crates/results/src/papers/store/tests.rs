@@ -15,11 +15,8 @@ fn key(method: &str) -> RowKey {
 
 fn report(run_id: &str, file: &str, methods: &[&str]) -> MatrixReport {
     let row = |method: &&str| Row {
-        file: file.into(),
-        status: Some(Status::Ok),
-        avg_spmv_ms: Some(1.0),
         run_id: run_id.into(),
-        ..Row::default().with_key(&key(method))
+        ..crate::report::row(file, method, 1.0).with_key(&key(method))
     };
     let mut report = MatrixReport::default();
     report.groups.push(crate::matrix::Group::of(methods.iter().map(row).collect()));

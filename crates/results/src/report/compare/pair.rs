@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Change;
 use crate::files::read::RecordedRow;
-use crate::row::Setting;
+use crate::row::GroupKey;
 use crate::settings::CacheState;
 use spmv_matrix::order::Order;
 
@@ -20,7 +20,7 @@ pub struct Compared<'a> {
 pub struct Key<'a> {
     pub(super) matrix: &'a str,
     pub(super) method: &'a str,
-    pub(super) setting: Setting,
+    pub(super) setting: GroupKey,
 }
 
 /// The settings that distinguish rows of one method. Cache and order are the same in all rows that are compared.
@@ -29,10 +29,10 @@ const DISTINCT: [&str; 4] = ["precision", "device", "threads", "transpose"];
 impl<'a> Key<'a> {
     /// Files without cache or order have hot caches and the natural order, because older versions had no others.
     pub(super) fn of(line: &'a RecordedRow) -> Self {
-        let setting = line.setting();
+        let setting = line.group_key();
         let cache = setting.cache.or(Some(CacheState::Hot));
         let order = setting.order.or(Some(Order::Natural));
-        let setting = Setting { cache, order, ..setting };
+        let setting = GroupKey { cache, order, ..setting };
         Self { matrix: line.matrix(), method: line.method(), setting }
     }
 

@@ -9,7 +9,7 @@ use crate::report::matched::time;
 use crate::report::select::Select;
 use crate::report::{grouped, least};
 use crate::row::joined::joined;
-use crate::row::{Processes, Row, Setting};
+use crate::row::{GroupKey, Processes, Row};
 
 /// Joins the rows of several runs, which take the place of processes. A row that is not ok in one of them stays so.
 pub fn of_runs(lines: &[RecordedRow]) -> Vec<RecordedRow> {
@@ -40,7 +40,7 @@ pub fn check_once(name: &str, lines: &[RecordedRow]) -> Result<(), String> {
 /// not differ, and rows without it are left out.
 pub fn relative(lines: &mut Vec<RecordedRow>, to: &Select) {
     let setting = |line: &RecordedRow| {
-        let Setting { precision, cache, order, transpose, .. } = line.setting();
+        let GroupKey { precision, cache, order, transpose, .. } = line.group_key();
         let matrix = line.matrix().to_owned();
         (matrix, precision, cache, order, transpose)
     };

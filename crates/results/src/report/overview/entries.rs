@@ -143,7 +143,7 @@ fn setting(file: &ResultFile, line: &RecordedRow, threads: &Threads, name_machin
     if line.method().is_empty() {
         return String::new();
     }
-    let setting = threads.setting(&line.row).to_string();
+    let setting = threads.group_key(&line.row).to_string();
     let device = line.row.device.filter(|_| name_machine);
     let machine = device.and_then(|device| machine(file.record.as_ref()?, device.name()));
     let words = join([setting, machine.unwrap_or_default()], ", ");

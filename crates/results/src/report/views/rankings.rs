@@ -25,7 +25,7 @@ impl<'a> Contest<'a> {
     pub(super) fn all(series: &[Series<'a>]) -> Vec<Self> {
         let key = |line: &'a RecordedRow| {
             let (name, is_surrogate, nonzeros) = matrix(line);
-            ((nonzeros, name, is_surrogate), line.setting().words(&COMPARED_WITHIN))
+            ((nonzeros, name, is_surrogate), line.group_key().words(&COMPARED_WITHIN))
         };
         let fastest = series.iter().map(|series| fastest_by(series.lines.iter().copied(), key));
         let fastest: Vec<_> = fastest.collect();
@@ -39,7 +39,7 @@ impl<'a> Contest<'a> {
             let rows: Vec<_> = fastest.iter().map(row).collect();
             let ranking = ranking(&rows, 0..rows.len());
             let line = rows[ranking.first()?.0].as_ref()?.0;
-            let name = name(&label(matrix(line)), line.setting(), &apart);
+            let name = name(&label(matrix(line)), line.group_key(), &apart);
             Some(Self { name, rows, ranking })
         };
         let keys: BTreeSet<_> = fastest.iter().flat_map(|fastest| fastest.keys()).collect();

@@ -9,7 +9,7 @@ use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
 use crate::report::names::{count, join};
 use crate::report::numeric::Column;
 use crate::report::select::{Conditions, Select};
-use crate::row::Setting;
+use crate::row::GroupKey;
 
 /// Settings that usually follow from the method. They are part of a name only if one method has several values.
 const OF_METHOD: [&str; 2] = ["device", "threads"];
@@ -20,7 +20,7 @@ pub(super) const COMPARED_WITHIN: [&str; 3] = ["precision", "cache", "transpose"
 /// Returns those of the settings in which the rows differ.
 pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&'s str> {
     // Files have tens of thousands of rows in few settings.
-    let mut all: Vec<_> = lines.iter().map(|line| line.setting()).collect();
+    let mut all: Vec<_> = lines.iter().map(|line| line.group_key()).collect();
     all.dedup();
     let differ = |name: &&str| all.windows(2).any(|pair| pair[0].word(name) != pair[1].word(name));
     settings.iter().copied().filter(differ).collect()
@@ -29,8 +29,8 @@ pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&
 /// Returns a note if selected rows differ in method or setting, so that only the fastest on each matrix is used.
 pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<String> {
     let selected: Vec<_> = lines.iter().copied().filter(|line| select.meets(line)).collect();
-    let settings = varying(&selected, &Setting::NAMES[1..]);
-    let kinds = grouped(selected, |line| name(line.method(), line.setting(), &settings));
+    let settings = varying(&selected, &GroupKey::NAMES[1..]);
+    let kinds = grouped(selected, |line| name(line.method(), line.group_key(), &settings));
     let names = join(kinds.iter().map(|kind| kind.0.clone()), ", ");
     (kinds.len() > 1).then(|| format!("{select}: on each matrix the fastest of {names}"))
 }
@@ -126,9 +126,9 @@ impl<'a> Shown<'a> {
 
     /// Describes the settings that all rows share.
     fn setting(&self) -> String {
-        let varying = varying(&self.lines, &Setting::NAMES);
-        let shared = Setting::NAMES.into_iter().filter_map(|name| {
-            let word = self.lines.first()?.setting().word(name);
+        let varying = varying(&self.lines, &GroupKey::NAMES);
+        let shared = GroupKey::NAMES.into_iter().filter_map(|name| {
+            let word = self.lines.first()?.group_key().word(name);
             let word = word.filter(|_| !varying.contains(&name))?;
             Some(if ["cache", "order"].contains(&name) { format!("{word} {name}") } else { word })
         });
@@ -168,7 +168,7 @@ impl<'a> Shown<'a> {
     pub fn note_on_several(&self) -> Option<String> {
         let several = |series: &&Series| {
             let comparable = grouped(timed(series.lines.iter().copied()), |line| {
-                let Setting { precision, cache, transpose, .. } = line.setting();
+                let GroupKey { precision, cache, transpose, .. } = line.group_key();
                 (matched::matrix(line), precision, cache, transpose)
             });
             comparable.iter().any(|(_, rows)| rows.len() > 1)
@@ -199,7 +199,7 @@ impl<'a> Series<'a> {
 }
 
 fn series<'a>(lines: &[&'a RecordedRow], along: &[&str]) -> Vec<Series<'a>> {
-    let mut of_all = varying(lines, &Setting::NAMES);
+    let mut of_all = varying(lines, &GroupKey::NAMES);
     of_all.retain(|name| !OF_METHOD.contains(name));
     let mut series = Vec::new();
     for (method, lines) in grouped(lines.iter().copied(), |line| line.method()) {
@@ -209,13 +209,13 @@ fn series<'a>(lines: &[&'a RecordedRow], along: &[&str]) -> Vec<Series<'a>> {
             series.push(Series { name: method.into(), lines });
             continue;
         }
-        let named = grouped(lines, |line| name(method, line.setting(), &settings));
+        let named = grouped(lines, |line| name(method, line.group_key(), &settings));
         series.extend(named.into_iter().map(|(name, lines)| Series { name, lines }));
     }
     series
 }
 
 /// Returns a method or matrix, followed by the settings of these names.
-pub(super) fn name(of: &str, setting: Setting, names: &[&str]) -> String {
+pub(super) fn name(of: &str, setting: GroupKey, names: &[&str]) -> String {
     join([of.to_owned(), setting.words(names)], " ")
 }

@@ -18,7 +18,7 @@ impl Kind for Sizes {
         let sized: Vec<_> = met.filter_map(|line| Some((line, self.size(line)?))).collect();
         let lines: Vec<_> = sized.iter().map(|(line, _)| *line).collect();
         let settings = varying(&lines, &[&COMPARED_WITHIN[..], &["order", "threads"]].concat());
-        let groups = grouped(sized, |(line, _)| line.setting().words(&settings));
+        let groups = grouped(sized, |(line, _)| line.group_key().words(&settings));
         let swept = groups.into_iter().filter_map(|(name, rows)| self.sweep(name, &rows));
         let swept: Vec<_> = swept.collect();
         let on_sweep = |(_, of): &Swept| [of.heading("size"), of.conclusions()].concat();

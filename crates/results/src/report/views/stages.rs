@@ -56,7 +56,7 @@ impl Stages {
         let settings = varying(&lines, &["precision"]);
         let product = |(line, stages): (RecordedRow, _)| Product {
             matrix: label(matrix(&line)),
-            method: name(line.method(), line.setting(), &settings),
+            method: name(line.method(), line.group_key(), &settings),
             line,
             stages,
         };

@@ -1,5 +1,4 @@
-//! What identifies a row in addition to its matrix and its method: the settings with which it was measured. Rows are
-//! compared only with rows of the same settings.
+//! What rows of a matrix must have in common to be compared: the settings with which they were measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,7 +13,7 @@ use spmv_matrix::scalar::Precision;
 
 /// The settings with which rows were measured, as far as they are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Setting {
+pub struct GroupKey {
     pub precision: Option<Precision>,
     pub device: Option<Device>,
     pub threads: Option<usize>,
@@ -23,11 +22,11 @@ pub struct Setting {
     pub transpose: bool,
 }
 
-impl Setting {
+impl GroupKey {
     /// The names of the settings, as those of columns and options.
     pub const NAMES: [&str; 6] = ["precision", "device", "threads", "cache", "order", "transpose"];
 
-    /// Returns the setting of a row for comparisons between methods, where `most` is the largest number of threads in
+    /// Returns the key of a row for comparisons between methods, where `most` is the largest number of threads in
     /// its run. Sequential methods are compared with methods that have that many threads.
     pub fn of(row: &Row, is_sequential: bool, most: Option<usize>) -> Self {
         let threads = if is_sequential { most.filter(|&most| most > 0) } else { row.threads };
@@ -83,21 +82,21 @@ impl<'a> Threads<'a> {
         all
     }
 
-    pub fn setting(&self, row: &Row) -> Setting {
+    pub fn group_key(&self, row: &Row) -> GroupKey {
         let method = row.method_name.as_deref().unwrap_or_default();
         let is_sequential = !self.parallel.contains(&(&row.run_id[..], method));
-        Setting::of(row, is_sequential, self.most.get(&row.run_id[..]).copied())
+        GroupKey::of(row, is_sequential, self.most.get(&row.run_id[..]).copied())
     }
 }
 
-impl From<&Row> for Setting {
+impl From<&Row> for GroupKey {
     fn from(row: &Row) -> Self {
         let Row { precision, device, threads, cache, order, .. } = *row;
         Self { precision, device, threads, cache, order, transpose: row.transpose == Some(true) }
     }
 }
 
-impl From<&RowKey> for Setting {
+impl From<&RowKey> for GroupKey {
     fn from(cell: &RowKey) -> Self {
         let RowKey { precision, device, threads, cache, order, .. } = *cell;
         let (precision, device) = (Some(precision), Some(device));
@@ -105,7 +104,7 @@ impl From<&RowKey> for Setting {
     }
 }
 
-impl fmt::Display for Setting {
+impl fmt::Display for GroupKey {
     /// Writes for example `f64, CPU, 2 threads, hot cache`; order and transpose only if they are not the default.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let words = Self::NAMES.into_iter().filter_map(|name| match (name, self.word(name)?) {
