@@ -27,10 +27,10 @@ fn main() -> anyhow::Result<()> {
         let before = peak_bytes()?;
         let start = Instant::now();
         let read = || reader::read(&arguments.file, &reader::Options::default());
-        let market = pool.install(read)?;
+        let matrix = pool.install(read)?;
         let seconds = start.elapsed().as_secs_f64();
         let growth = peak_bytes()? - before;
-        let (rows, nnz) = (market.csr.rows(), market.csr.nnz());
+        let (rows, nnz) = (matrix.csr.rows(), matrix.csr.nnz());
         println!("seconds {seconds:.6} rows {rows} nnz {nnz} peak_growth_bytes {growth}");
     }
     Ok(())

@@ -53,24 +53,24 @@ fn statistics_equal_the_table_to_all_printed_digits() {
         if !is_small(&path) && !all::all() {
             continue;
         }
-        let market = reader::read(&path, &reader::Options::default());
+        let read = reader::read(&path, &reader::Options::default());
         if row["field"] == "complex" {
-            let error = market.unwrap_err();
+            let error = read.unwrap_err();
             assert!(error.is_unsupported() && error.to_string().contains("complex"), "{error}");
             continue;
         }
-        let market = market.unwrap();
-        let csr = &market.csr;
+        let read = read.unwrap();
+        let csr = &read.csr;
         assert!(csr.is_valid());
         let stats = RowStatistics::of(csr);
         let digits = |value: Option<f64>| format!("{:.5}", value.unwrap());
         let got = [
             ("rows", csr.rows().to_string()),
             ("cols", csr.cols().to_string()),
-            ("stored", market.stored.to_string()),
+            ("stored", read.stored.to_string()),
             ("expanded nnz", csr.nnz().to_string()),
-            ("field", market.field.name().to_owned()),
-            ("symmetry", market.symmetry.name().to_owned()),
+            ("field", read.field.name().to_owned()),
+            ("symmetry", read.symmetry.name().to_owned()),
             ("mean", digits(stats.mean)),
             ("std-dev", digits(stats.std_dev)),
             ("variation", digits(stats.variation)),

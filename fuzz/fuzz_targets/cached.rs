@@ -88,7 +88,7 @@ fuzz_target!(|input: &[u8]| {
     let damaged = kind % 4 > 0;
     if damaged || !loaded.from_cache {
         assert_same_csr(&loaded.csr, &place.loaded.csr);
-        assert_eq!(loaded.market, place.loaded.market);
+        assert_eq!(loaded.facts, place.loaded.facts);
     }
     // A forged entry may belong to another file, which is not reported as damage.
     assert!(!damaged || loaded.from_cache || loaded.note.is_some());

@@ -18,15 +18,15 @@ fuzz_target!(|text: &[u8]| {
     let how = text.last().copied().unwrap_or_default();
     for expand in [true, false] {
         let read = |text: &[u8], how| BENCH.read("a.mtx", text, expand, how);
-        let market = read(text, how);
-        assert_same(&read(text, how.wrapping_mul(31) ^ 0x5a), &market);
-        assert_same(&read(&padded(text), how), &market);
-        let Ok(market) = market else { continue };
-        assert_eq!(market.text_bytes, text.len() as u64);
+        let matrix = read(text, how);
+        assert_same(&read(text, how.wrapping_mul(31) ^ 0x5a), &matrix);
+        assert_same(&read(&padded(text), how), &matrix);
+        let Ok(matrix) = matrix else { continue };
+        assert_eq!(matrix.text_bytes, text.len() as u64);
         let mut written = Vec::new();
-        reader::write(&market.csr, &mut written).expect("a vector takes all bytes");
+        reader::write(&matrix.csr, &mut written).expect("a vector takes all bytes");
         let again = read(&written, how).expect("what was written can be read");
-        assert_same_csr(&again.csr, &market.csr);
+        assert_same_csr(&again.csr, &matrix.csr);
     }
 });
 

@@ -69,23 +69,23 @@ impl Bench {
             chunk: CHUNKS[usize::from(how) % CHUNKS.len()],
             ..Options::default()
         };
-        let market = pool.install(|| reader::read(&path, &options)).map_err(|error| {
+        let read = pool.install(|| reader::read(&path, &options)).map_err(|error| {
             let shown = error.to_string();
             assert!(!shown.contains("changed while it was being read"), "no defect was found");
             shown.replacen(&path.display().to_string(), "", 1)
         })?;
-        check(&market);
-        Ok(market)
+        check(&read);
+        Ok(read)
     }
 }
 
-fn check(market: &ReadMatrix) {
-    check_csr(&market.csr);
-    assert!(market.csr.values().iter().all(|value| value.is_finite()));
-    let (nnz, stored) = (market.csr.nnz() as u64, market.stored);
-    match market.symmetry {
-        Symmetry::General => assert_eq!(nnz + market.duplicates, stored),
-        _ => assert!(nnz <= 2 * stored && market.duplicates <= stored),
+fn check(read: &ReadMatrix) {
+    check_csr(&read.csr);
+    assert!(read.csr.values().iter().all(|value| value.is_finite()));
+    let (nnz, stored) = (read.csr.nnz() as u64, read.stored);
+    match read.symmetry {
+        Symmetry::General => assert_eq!(nnz + read.duplicates, stored),
+        _ => assert!(nnz <= 2 * stored && read.duplicates <= stored),
     }
 }
 

@@ -289,7 +289,7 @@ impl<'a> Session<'a> {
         loaded.write_to_cache(bounds);
         replace_values(&self.plan.run.settings, &mut loaded.csr);
         let (file, values) = (source.to_string(), self.plan.run.settings.values);
-        let of_file = loaded.market.iter().flat_map(|market| market.remarks.clone());
+        let of_file = loaded.facts.iter().flat_map(|facts| facts.remarks.clone());
         let precisions = self.plan.run.precisions.iter();
         let of_values =
             precisions.flat_map(|&precision| remarks::of_precision(loaded.csr.values(), precision));
@@ -301,7 +301,7 @@ impl<'a> Session<'a> {
             load_mbs: loaded.bytes.map(|bytes| bytes as f64 / load / 1e6),
             from_cache: loaded.from_cache,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
-            duplicates: loaded.market.as_ref().map_or(0, |market| market.duplicates),
+            duplicates: loaded.facts.as_ref().map_or(0, |facts| facts.duplicates),
             ..MatrixReport::default()
         }
     }

@@ -9,8 +9,7 @@ use anyhow::{Context, Result};
 use walkdir::{DirEntry, WalkDir};
 
 use super::sources::sized;
-use spmv_matrix::archive::{form, is_archive, is_matrix};
-use spmv_matrix::reader::is_konect_file;
+use spmv_matrix::reader::{is_archive, is_konect_file, is_matrix, packing};
 use spmv_matrix::source::Source;
 use spmv_results::report::names::{count, join, listed};
 use spmv_results::row::{matrix_name, matrix_parts};
@@ -104,13 +103,14 @@ impl LeftOut {
 
     fn without_archives(&mut self, files: Vec<PathBuf>) -> Vec<PathBuf> {
         let matrix = |file: &Path| matrix_parts(&full_name(file)).join("/");
-        let mut forms = BTreeMap::new();
+        let mut packings = BTreeMap::new();
         for file in files.iter().filter(|file| file.exists()) {
-            let least = forms.entry(matrix(file)).or_insert(form(file));
-            *least = form(file).min(*least);
+            let least = packings.entry(matrix(file)).or_insert(packing(file));
+            *least = packing(file).min(*least);
         }
-        let is_uncompressed_too =
-            |file: &PathBuf| forms.get(&matrix(file)).is_some_and(|least| form(file) > *least);
+        let is_uncompressed_too = |file: &PathBuf| {
+            packings.get(&matrix(file)).is_some_and(|least| packing(file) > *least)
+        };
         let (archives, others): (Vec<_>, _) = files.into_iter().partition(is_uncompressed_too);
         self.archives.extend(archives);
         others

@@ -93,7 +93,7 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
                 loaded => loaded?,
             };
             write(args, file, |mut out| reader::write(&loaded.csr, &mut out))?;
-            let facts = loaded.market.expect("a file has facts");
+            let facts = loaded.facts.expect("a file has facts");
             let summed = remarks::of_duplicates(facts.duplicates);
             for remark in summed.into_iter().chain(facts.remarks) {
                 writeln!(env.stderr, "{source}: {remark}")?;

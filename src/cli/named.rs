@@ -11,9 +11,9 @@ use clap::Command;
 
 use crate::collection::fetch::folder::{DATA, Folder};
 use crate::collection::{Datasets, is_id};
-use spmv_matrix::archive::is_matrix;
 use spmv_matrix::generate::is_generator;
 use spmv_matrix::near::did_you_mean;
+use spmv_matrix::reader::is_matrix;
 
 pub fn path(word: &OsStr, datasets: Option<&Path>) -> Result<PathBuf> {
     let path = Path::new(word);

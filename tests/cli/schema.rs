@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use expect_test::expect_file;
 use serde_json::{Value, json};
 use spmv_bench::bench::clock::SystemClock;
+use spmv_matrix::reader::FORMATS;
 use spmv_methods::METHODS;
 use spmv_methods::device::Stage;
 use spmv_methods::device::counts::Counts;
@@ -176,6 +177,26 @@ fn the_documented_columns_are_those_of_rows() {
     let columns = table(Row::COLUMNS.iter().map(line).collect());
     let derived = table(DERIVED.iter().map(|(column, _)| line(column)).collect());
     check_parts("docs/csv.md", &[("columns", &columns), ("derived columns", &derived)]);
+}
+
+/// The table of formats in `docs/matrices.md` follows from the list of formats; `UPDATE_EXPECT=1` writes it.
+#[test]
+fn the_documented_formats_are_those_of_the_reader() {
+    let listed = |extensions: &[&str]| {
+        extensions.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+    };
+    let mut table = "\n| format | extensions | recognized by | values | notes |\n".to_owned();
+    table += "|---|---|---|---|---|\n";
+    for format in FORMATS {
+        let mut extensions = listed(format.extensions);
+        if !format.common_extensions.is_empty() {
+            let common = listed(format.common_extensions);
+            extensions += &format!("; {common} if named, not in folders");
+        }
+        let [signs, values, notes] = format.document;
+        table += &format!("| {} | {extensions} | {signs} | {values} | {notes} |\n", format.name);
+    }
+    check_parts("docs/matrices.md", &[("formats", &(table + "\n"))]);
 }
 
 /// Writes the results of a modelled GPU that reports its clocks; those results with counts of a kernel, which may be

@@ -50,7 +50,7 @@ impl Read {
         let theirs =
             READERS.map(|reader| std::fs::read(path.with_extension(format!("mtx.{reader}"))).ok());
         Self {
-            ours: ours.map(|market| dump(&market.csr)).map_err(|error| error.to_string()),
+            ours: ours.map(|matrix| dump(&matrix.csr)).map_err(|error| error.to_string()),
             theirs,
         }
     }

@@ -1,5 +1,5 @@
-//! The names of matrix files, and the matrices in tar archives. One of the SuiteSparse collection, `NAME.tar.gz`, has
-//! one folder with the matrix, `NAME/NAME.mtx`, and sometimes vectors and texts.
+//! The matrices in tar archives. One of the SuiteSparse collection, `NAME.tar.gz`, has one folder with the matrix,
+//! `NAME/NAME.mtx`, and sometimes vectors and texts.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -7,75 +7,6 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use tar::{Archive, EntryType};
-
-/// The extensions of the files in which a matrix may be compressed, after the extension of the matrix.
-const COMPRESSIONS: [&str; 6] = ["", ".gz", ".bz2", ".xz", ".zst", ".zip"];
-/// The extensions of archives, which hold a matrix file.
-const ARCHIVES: [&str; 6] = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip"];
-const MARKET: &str = ".mtx";
-/// The extension of the Matrix Market files of GraphChallenge.
-const MMIO: &str = ".mmio";
-/// The extensions of edge lists in folders. Texts (`TEXTS`) are edge lists if they are named on the command line.
-pub const EDGE_LISTS: [&str; 6] = [".el", ".wel", ".edges", ".edgelist", ".txt", ".tsv"];
-const TEXTS: [&str; 2] = [".txt", ".tsv"];
-pub const METIS: [&str; 2] = [".graph", ".metis"];
-pub const SMTX: &str = ".smtx";
-/// The extensions of DIMACS files of shortest paths and of colourings.
-const DIMACS: [&str; 2] = [".gr", ".col"];
-/// The extensions of Rutherford-Boeing and Harwell-Boeing files: `.rb`, `.hb`, and the type of the matrix.
-pub const HARWELL_BOEING: [&str; 11] =
-    [".rb", ".hb", ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa", ".pra", ".iua", ".isa"];
-const NPZ: &str = ".npz";
-
-/// Returns the extension of a matrix file without that of its compression, in lower case; `None` for other files.
-pub fn inner_extension(file: &Path) -> Option<&'static str> {
-    let name = file.file_name()?.to_string_lossy().to_ascii_lowercase();
-    COMPRESSIONS.iter().find_map(|compression| extension_of(name.strip_suffix(compression)?))
-}
-
-fn extension_of(name: &str) -> Option<&'static str> {
-    let single = [MARKET, MMIO, SMTX, NPZ];
-    let graphs = EDGE_LISTS.iter().chain(&METIS).chain(&DIMACS);
-    let mut extensions = single.iter().chain(graphs).chain(&HARWELL_BOEING);
-    extensions.find(|extension| name.ends_with(**extension)).copied()
-}
-
-pub fn is_archive(file: &Path) -> bool {
-    form(file).is_some_and(|form| form >= COMPRESSIONS.len())
-}
-
-/// Returns whether a file in a folder is one of a matrix.
-pub fn is_matrix(file: &Path) -> bool {
-    form(file).is_some()
-        && inner_extension(file).is_none_or(|extension| !TEXTS.contains(&extension))
-}
-
-/// Returns how far a matrix file is from the uncompressed file: 0 for the uncompressed file itself, more for a
-/// compressed file and an archive; `None` for other files.
-pub fn form(file: &Path) -> Option<usize> {
-    split_extension(&file.file_name()?.to_string_lossy()).map(|(_, form)| form)
-}
-
-/// Returns the name of a matrix file without its extension, and its [`form`]; `None` for other files. The extension of
-/// a matrix in another format than Matrix Market is part of the name, because `a.graph` and `a.mtx` may be different
-/// matrices.
-pub fn split_extension(name: &str) -> Option<(&str, usize)> {
-    let compressed = COMPRESSIONS.iter().enumerate().find_map(|(form, compression)| {
-        let inner = without(name, compression)?;
-        let extension = extension_of(&inner.to_ascii_lowercase())?;
-        Some((if extension == MARKET { without(inner, MARKET)? } else { inner }, form))
-    });
-    let archives = ARCHIVES.iter().zip(COMPRESSIONS.len()..);
-    compressed.or_else(|| {
-        archives.clone().find_map(|(extension, form)| Some((without(name, extension)?, form)))
-    })
-}
-
-/// Returns a name without an extension in any case; `None` if it has another extension.
-fn without<'a>(name: &'a str, extension: &str) -> Option<&'a str> {
-    let (stem, found) = name.split_at_checked(name.len().checked_sub(extension.len())?)?;
-    found.eq_ignore_ascii_case(extension).then_some(stem)
-}
 
 /// A file in an uncompressed archive.
 pub struct Member {
@@ -90,9 +21,10 @@ const RANKS: usize = 4;
 
 /// Returns the matrix of an archive: `NAME/NAME.mtx`, or else the only file that is named as matrices in other formats
 /// are, the only one with the extension of a matrix, or the only one.
-pub fn locate(archive: impl Read) -> io::Result<Member> {
+pub fn locate(archive: impl Read, is_matrix: fn(&Path) -> bool) -> io::Result<Member> {
     let mut found: [Vec<Member>; RANKS] = Default::default();
-    each(archive, |rank, member| {
+    each(archive, |member| {
+        let Some(rank) = rank(&member.path, is_matrix) else { return true };
         if found[rank].len() < 2 {
             found[rank].push(member);
         }
@@ -112,8 +44,8 @@ pub fn locate(archive: impl Read) -> io::Result<Member> {
 /// would be ambiguous.
 pub fn expect_no_other(mut rest: impl Read) -> io::Result<()> {
     let mut second = None;
-    each(&mut rest, |rank, member| {
-        second = Some(member.path).filter(|_| rank == 0);
+    each(&mut rest, |member| {
+        second = Some(member.path).filter(|path| matrix_name(path).is_some());
         second.is_none()
     })?;
     match second {
@@ -144,17 +76,16 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().escape_debug().to_string()
 }
 
-/// Calls `take` for each file of an archive with its rank, until it returns false.
-fn each(archive: impl Read, mut take: impl FnMut(usize, Member) -> bool) -> io::Result<()> {
+/// Calls `take` for each file of an archive, until it returns false.
+fn each(archive: impl Read, mut take: impl FnMut(Member) -> bool) -> io::Result<()> {
     let (archive, ration) = Rationed::new(archive);
     for entry in Archive::new(archive).entries()? {
         ration.contents();
         let mut entry = entry?;
         if entry.header().entry_type() == EntryType::Regular {
-            let (path, start) = (entry.path()?.into_owned(), entry.raw_file_position());
-            let rank = rank(&path);
-            let member = Member { path, start, size: entry.size() };
-            if rank.is_some_and(|rank| !take(rank, member)) {
+            let path = entry.path()?.into_owned();
+            let member = Member { path, start: entry.raw_file_position(), size: entry.size() };
+            if !take(member) {
                 return Ok(());
             }
         }
@@ -166,7 +97,7 @@ fn each(archive: impl Read, mut take: impl FnMut(usize, Member) -> bool) -> io::
 
 /// Returns the order in which a file of an archive is taken for its matrix: `NAME/NAME.mtx`, then `NAME/NAME.rb` and
 /// KONECT's `NAME/out.NAME`, files with the extension of a matrix, and others; `None` for hidden files.
-fn rank(path: &Path) -> Option<usize> {
+fn rank(path: &Path, is_matrix: fn(&Path) -> bool) -> Option<usize> {
     let is_hidden = |part: &str| part.starts_with('.') || part == "__MACOSX";
     let mut parts = path.components().filter(|part| *part != Component::CurDir);
     if parts.any(|part| is_hidden(&part.as_os_str().to_string_lossy())) {
@@ -176,11 +107,14 @@ fn rank(path: &Path) -> Option<usize> {
         let is_named = file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('.'));
         is_named && is_matrix(path) || file.starts_with("out.")
     });
-    Some(match () {
-        () if matrix_name(path).is_some() => 0,
-        () if is_own => 1,
-        () if is_matrix(path) => 2,
-        () => RANKS - 1,
+    Some(if matrix_name(path).is_some() {
+        0
+    } else if is_own {
+        1
+    } else if is_matrix(path) {
+        2
+    } else {
+        RANKS - 1
     })
 }
 
@@ -256,36 +190,6 @@ impl<R: Read> Read for Rationed<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn extensions_of_matrix_files_count_in_any_case() {
-        for (name, expected) in [
-            ("a.mtx", Some(("a", 0))),
-            ("UPPER.MTX", Some(("UPPER", 0))),
-            ("a.b.mtx.GZ", Some(("a.b", 1))),
-            ("a.mtx.zip", Some(("a", 5))),
-            ("a.Tar.gz", Some(("a", 6))),
-            ("a.TGZ", Some(("a", 7))),
-            ("a.zip", Some(("a", 11))),
-            ("a.graph", Some(("a.graph", 0))),
-            ("a.RSA.xz", Some(("a.RSA", 3))),
-            ("a.npz", Some(("a.npz", 0))),
-            ("a.gr.gz", Some(("a.gr", 1))),
-            ("a_adj.mmio", Some(("a_adj.mmio", 0))),
-            ("a.tar", None),
-            ("a.gz", None),
-            ("a.mtx.aux", None),
-            ("mtx", None),
-            ("äöü", None),
-        ] {
-            assert_eq!(split_extension(name), expected, "{name}");
-            let path = Path::new("b.tar.gz").join(name);
-            assert_eq!(is_matrix(&path), expected.is_some(), "{name}");
-            assert_eq!(is_archive(&path), expected.is_some_and(|(_, form)| form >= 6), "{name}");
-        }
-        let text = Path::new("a.txt.gz");
-        assert!(!is_matrix(text) && inner_extension(text) == Some(".txt"));
-    }
 
     #[test]
     fn only_the_file_with_the_name_of_its_folder_is_the_matrix() {

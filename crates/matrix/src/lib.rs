@@ -35,8 +35,8 @@
 //! | [`order`] | permutations of its rows |
 //! | [`verify`] | the reference of a product, its error bound, and the verdict on a result |
 //! | [`memory`] | how much memory is available, how much matrices need, and the limits while they are read |
-//! | [`archive`] | archives of the collection |
-//! | [`reader`] | matrix files: Matrix Market and other formats |
+//! | [`archive`] | tar archives, and the matrix in them |
+//! | [`reader`] | matrix files: what packs them, and their formats, of which each has a file |
 //! | [`generate`] | generated matrices |
 //! | [`remarks`] | what is unusual about a matrix |
 //! | [`loaded`] | a matrix with the facts of its source |

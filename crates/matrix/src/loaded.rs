@@ -10,7 +10,7 @@ use super::stats::pattern_symmetry;
 pub struct Loaded {
     pub csr: Csr<f64>,
     /// The facts about the file; `None` for a generated matrix.
-    pub market: Option<FileFacts>,
+    pub facts: Option<FileFacts>,
     /// The size in bytes of the file or, if the matrix was read from the cache, of the CSR arrays; `None` for a
     /// generated matrix.
     pub bytes: Option<u64>,
@@ -21,7 +21,7 @@ pub struct Loaded {
     pub(super) pending: Option<Pending>,
 }
 
-/// FileFacts about a file that the matrix alone does not show.
+/// What the matrix alone does not show of its file.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct FileFacts {
     /// The number of entries that were added to an earlier entry in the same position.
@@ -65,16 +65,16 @@ impl Loaded {
     /// Returns the [`pattern_symmetry`]. It is computed only if neither the file's banner nor the cache
     /// determines it.
     pub fn pattern_symmetry(&mut self) -> Option<f64> {
-        let Some(market) = &mut self.market else { return pattern_symmetry(&self.csr) };
-        if market.mirrored && self.csr.nnz() > 0 {
+        let Some(facts) = &mut self.facts else { return pattern_symmetry(&self.csr) };
+        if facts.mirrored && self.csr.nnz() > 0 {
             return Some(1.0);
         }
-        market.symmetry = market.symmetry.or_else(|| pattern_symmetry(&self.csr));
-        market.symmetry
+        facts.symmetry = facts.symmetry.or_else(|| pattern_symmetry(&self.csr));
+        facts.symmetry
     }
 
     pub(super) fn new(csr: Csr<f64>) -> Self {
-        Self { csr, market: None, bytes: None, from_cache: false, note: None, pending: None }
+        Self { csr, facts: None, bytes: None, from_cache: false, note: None, pending: None }
     }
 
     pub fn read(path: &Path, options: &reader::Options) -> Result<Self, ReadError> {
@@ -89,12 +89,12 @@ impl Loaded {
         Ok(Self::of(reader::Opened::open(path, options, bounds)?.read()?, options.expand))
     }
 
-    pub(super) fn of(market: ReadMatrix, expand: bool) -> Self {
-        let remarks = remarks::of_file(&market);
-        let ReadMatrix { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
+    pub(super) fn of(read: ReadMatrix, expand: bool) -> Self {
+        let remarks = remarks::of_file(&read);
+        let ReadMatrix { csr, duplicates, kind, symmetry, file_bytes, .. } = read;
         let mirrored = expand && symmetry != reader::Symmetry::General;
         let facts = FileFacts { duplicates, mirrored, kind, remarks, symmetry: None };
         let bytes = Some(file_bytes);
-        Self { market: Some(facts), bytes, ..Self::new(csr) }
+        Self { facts: Some(facts), bytes, ..Self::new(csr) }
     }
 }

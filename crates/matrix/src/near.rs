@@ -27,7 +27,8 @@ pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) ->
 }
 
 fn likeness(word: &str, other: &str) -> f64 {
-    let (word, other) = (word.to_lowercase(), other.to_lowercase());
+    let word = word.to_lowercase();
+    let other = other.to_lowercase();
     let is_slip = other.contains(&word) || strsim::damerau_levenshtein(&word, &other) == 1;
     let least =
         if is_slip && word.chars().count() >= MIN_LETTERS_WITH_SLIP { MIN_SIMILARITY } else { 0.0 };

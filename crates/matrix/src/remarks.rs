@@ -7,9 +7,9 @@ use crate::scalar::{Precision, Scalar};
 const FIRST_INEXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
 
 /// Returns remarks about a file that was just read, apart from [`of_duplicates`].
-pub fn of_file(market: &ReadMatrix) -> Vec<String> {
-    let found = [both_triangles(market), large_integers(market)].into_iter().flatten();
-    market.remarks.iter().cloned().chain(found).collect()
+pub fn of_file(file: &ReadMatrix) -> Vec<String> {
+    let found = [both_triangles(file), large_integers(file)].into_iter().flatten();
+    file.remarks.iter().cloned().chain(found).collect()
 }
 
 pub fn of_duplicates(duplicates: u64) -> Option<String> {
@@ -17,8 +17,8 @@ pub fn of_duplicates(duplicates: u64) -> Option<String> {
 }
 
 /// Returns a remark if an expanded file seems to store both triangles, so that expanding it has doubled its values.
-fn both_triangles(market: &ReadMatrix) -> Option<String> {
-    let ReadMatrix { triangles: [above, below], duplicates, symmetry, .. } = market;
+fn both_triangles(file: &ReadMatrix) -> Option<String> {
+    let ReadMatrix { triangles: [above, below], duplicates, symmetry, .. } = file;
     let is_likely = *symmetry != Symmetry::General && *above.min(below) > 0 && *duplicates > 0;
     is_likely.then(|| {
         let symmetry = symmetry.name();
@@ -30,9 +30,9 @@ fn both_triangles(market: &ReadMatrix) -> Option<String> {
     })
 }
 
-fn large_integers(market: &ReadMatrix) -> Option<String> {
-    let has_integers = matches!(market.field, Field::Integer | Field::UnsignedInteger);
-    let values = if has_integers { &market.csr.values[..] } else { &[] };
+fn large_integers(file: &ReadMatrix) -> Option<String> {
+    let has_integers = matches!(file.field, Field::Integer | Field::UnsignedInteger);
+    let values = if has_integers { &file.csr.values[..] } else { &[] };
     let large = values.par_iter().filter(|value| value.abs() >= FIRST_INEXACT).count();
     (large > 0).then(|| {
         format!("{large} of its integers are 2^53 or more and were rounded to the nearest double")
@@ -50,7 +50,9 @@ pub fn of_precision(values: &[f64], precision: Precision) -> Vec<String> {
 fn underflow<T: Scalar>(values: &[f64]) -> Vec<String> {
     let remark = |is: fn(T) -> bool, what: &str| {
         let concerned = values.par_iter().filter(|&&value| value != 0.0 && is(T::narrow(value)));
-        let (count, all, precision) = (concerned.count(), values.len(), T::PRECISION.name());
+        let count = concerned.count();
+        let all = values.len();
+        let precision = T::PRECISION.name();
         (count > 0).then(|| format!("{count} of {all} values {what} in {precision}"))
     };
     let zero = remark(|value| value.is_zero(), "become 0");
@@ -92,14 +94,14 @@ mod tests {
             let head = format!("%%MatrixMarket matrix coordinate {kind}\n3 3 ");
             std::fs::write(&file, format!("{head}{}\n{entries}", entries.lines().count())).unwrap();
             let remarks =
-                Loaded::read(file.path(), &Options::default()).unwrap().market.unwrap().remarks;
+                Loaded::read(file.path(), &Options::default()).unwrap().facts.unwrap().remarks;
             let expected = usize::from(!remark.is_empty());
             let is_right = remarks.len() == expected && remarks.concat().contains(remark);
             assert!(is_right, "{kind} {entries}: {remarks:?}");
             let stored =
                 Loaded::read(file.path(), &Options { expand: false, ..Options::default() })
                     .unwrap()
-                    .market
+                    .facts
                     .unwrap()
                     .remarks;
             assert!(stored.is_empty() || kind.contains("integer"), "not expanded: {stored:?}");

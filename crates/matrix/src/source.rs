@@ -118,7 +118,7 @@ impl Source {
 
     /// Returns the kind of problem from the file's comment, or the description of the generator.
     pub fn kind(&self, loaded: &Loaded) -> Option<String> {
-        self.generator_kind().or_else(|| loaded.market.as_ref()?.kind.clone())
+        self.generator_kind().or_else(|| loaded.facts.as_ref()?.kind.clone())
     }
 
     pub fn generator_kind(&self) -> Option<String> {

@@ -71,7 +71,7 @@ fn shares_are_the_matrix(source: &Source, ranks: usize) {
     }
     assert_eq!((&columns[..], &values[..]), (whole.csr.column_indices(), whole.csr.values()));
     assert!(lengths.into_iter().eq(whole.csr.row_lengths()), "{source} of {ranks}");
-    assert_eq!(duplicates, whole.market.map_or(0, |market| market.duplicates), "{source}");
+    assert_eq!(duplicates, whole.facts.map_or(0, |facts| facts.duplicates), "{source}");
 }
 
 #[test]

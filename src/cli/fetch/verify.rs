@@ -14,7 +14,7 @@ use crate::collection::Datasets;
 use crate::collection::fetch::folder::Folder;
 use crate::collection::fetch::ledger::{Ledger, LedgerRow};
 use crate::collection::fetch::{FetchError, sha256};
-use spmv_matrix::archive::is_matrix;
+use spmv_matrix::reader::is_matrix;
 
 /// Verifies the hashes of the files in the ledger, of all matrices or of the named ones. The status is bad if a
 /// file is wrong, missing or not in the ledger, or if there is no file at all.

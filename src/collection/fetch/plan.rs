@@ -10,7 +10,7 @@ use super::folder::{Folder, names};
 use super::ledger::Ledger;
 use super::{FetchError, Form, OrCannot, check_sha256, extract};
 use crate::collection::Matrix;
-use spmv_matrix::archive::is_matrix;
+use spmv_matrix::reader::is_matrix;
 
 /// The suffix for further files of an archive whose names would otherwise be those of matrix files.
 const AUX: &str = ".aux";

@@ -71,7 +71,7 @@ impl Head {
             stamp: pending.stamp,
             hash,
             kept_at: now(),
-            facts: loaded.market.clone(),
+            facts: loaded.facts.clone(),
             rows: *rows,
             cols: *cols,
             nnz: column_indices.len(),
@@ -145,7 +145,7 @@ impl CachedMatrix {
             return Err(Some("contains a value that is not finite"));
         }
         let bytes = Some(csr.bytes());
-        Ok(Loaded { market: self.head.facts, bytes, from_cache: true, ..Loaded::new(csr) })
+        Ok(Loaded { facts: self.head.facts, bytes, from_cache: true, ..Loaded::new(csr) })
     }
 
     /// Returns the position of each array in the file, or `None` if the file is too short.

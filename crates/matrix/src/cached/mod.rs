@@ -174,7 +174,8 @@ impl Stamp {
 }
 
 fn hash_of_ends(file: &File, bytes: u64) -> io::Result<u64> {
-    let (mut hash, mut block) = (Xxh3::new(), vec![0; bytes.min(BLOCK) as usize]);
+    let mut hash = Xxh3::new();
+    let mut block = vec![0; bytes.min(BLOCK) as usize];
     for begin in [0, bytes - block.len() as u64] {
         file.read_exact_at(&mut block, begin)?;
         hash.update(&block);
@@ -198,7 +199,9 @@ impl Head {
 }
 
 fn hash_of(path: &Path, bounds: ReadBounds) -> io::Result<u64> {
-    let (mut file, mut hash, mut piece) = (File::open(path)?, Xxh3::new(), vec![0; PIECE]);
+    let mut file = File::open(path)?;
+    let mut hash = Xxh3::new();
+    let mut piece = vec![0; PIECE];
     loop {
         bounds.check()?;
         match file.read(&mut piece)? {

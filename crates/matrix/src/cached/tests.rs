@@ -73,11 +73,12 @@ impl Place {
 fn the_second_load_returns_the_same_matrix_from_the_cache() {
     for expand in [true, false] {
         let place = Place::new(TEXT);
-        let (first, second) = (place.load(expand), place.load(expand));
+        let first = place.load(expand);
+        let second = place.load(expand);
         assert_eq!((first.from_cache, second.from_cache), (false, true));
         assert_eq!(first.csr, second.csr);
-        assert_eq!(first.market, second.market);
-        let facts = second.market.unwrap();
+        assert_eq!(first.facts, second.facts);
+        let facts = second.facts.unwrap();
         assert_eq!((facts.duplicates, facts.kind.as_deref()), (1, Some("a kind")));
         assert_eq!((facts.mirrored, first.note, second.note), (expand, None, None));
     }
@@ -102,7 +103,8 @@ fn large_and_empty_matrices_and_any_values_are_restored() {
         places.push(Place::new(&format!("{head}1 1 {first}\n2 3 {second}\n")));
     }
     for place in &places {
-        let (first, second) = (place.load(true), place.load(true));
+        let first = place.load(true);
+        let second = place.load(true);
         assert!(second.from_cache && first.csr == second.csr, "{}", first.csr.nnz());
     }
 }
@@ -114,11 +116,11 @@ fn the_computed_symmetry_is_restored_bit_for_bit() {
         let place = Place::new(&TEXT.replace("symmetric", "general"));
         let mut first = place.read(true);
         assert_eq!(first.pattern_symmetry(), Some(1.0 / 3.0));
-        let symmetry = &mut first.market.as_mut().unwrap().symmetry;
+        let symmetry = &mut first.facts.as_mut().unwrap().symmetry;
         *symmetry = other.or(*symmetry);
         let expected = *symmetry;
         first.write_to_cache(ReadBounds::NONE);
-        assert_eq!(place.load(true).market.unwrap().symmetry, expected);
+        assert_eq!(place.load(true).facts.unwrap().symmetry, expected);
     }
 }
 
@@ -165,7 +167,8 @@ fn a_touched_file_is_not_parsed_again() {
 #[test]
 fn a_file_that_changes_while_it_is_read_is_not_cached() {
     let ahead = now() + Duration::from_secs(86400);
-    let (before, after) = (Duration::from_secs(1_000_000), Duration::from_secs(1_000_001));
+    let before = Duration::from_secs(1_000_000);
+    let after = Duration::from_secs(1_000_001);
     for (before, after) in [(before, after), (ahead, ahead)] {
         let place = Place::new(TEXT);
         place.write(TEXT, before);
@@ -191,7 +194,8 @@ fn a_file_with_other_contents_is_parsed_again() {
     };
     let [old, new, longer] =
         ["5", "7", "7.0"].map(|last| TEXT.replace("3 2 5", &format!("3 2 {last}")));
-    let (past, later) = (Duration::from_secs(1_000_000), Duration::from_secs(1_000_001));
+    let past = Duration::from_secs(1_000_000);
+    let later = Duration::from_secs(1_000_001);
     for (old, new, [before, after], renamed) in [
         (&old, &new, [past, later], false),
         (&old, &longer, [past, later], false),

@@ -12,7 +12,7 @@ pub struct ReadError {
 }
 
 #[derive(Debug)]
-pub(super) struct Fault {
+pub struct Fault {
     /// The line, counted from 1; `None` if the reason applies to the whole file.
     line: Option<u64>,
     reason: Reason,
@@ -27,7 +27,7 @@ enum Reason {
 
 /// The reason why parsing stopped early; `None` if a line of the entries is invalid, for whose message the file is
 /// searched again.
-pub(super) type Stop = Option<Fault>;
+pub type Stop = Option<Fault>;
 
 /// A defect of a file, or a property that is not supported. Words of the file are quoted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ pub(super) type Stop = Option<Fault>;
 pub struct Defect {
     message: String,
     /// Whether the file may be valid all the same.
-    pub(super) is_unsupported: bool,
+    pub is_unsupported: bool,
 }
 
 impl From<String> for Defect {
@@ -51,7 +51,7 @@ impl From<&str> for Defect {
 }
 
 impl Defect {
-    pub(super) fn unsupported(message: String) -> Self {
+    pub fn unsupported(message: String) -> Self {
         Self { message, is_unsupported: true }
     }
 
@@ -67,7 +67,7 @@ impl Defect {
 }
 
 impl ReadError {
-    pub(super) fn new(path: &Path, fault: impl Into<Fault>) -> Self {
+    pub fn new(path: &Path, fault: impl Into<Fault>) -> Self {
         Self { path: path.to_owned(), fault: fault.into() }
     }
 
@@ -117,10 +117,22 @@ impl From<Defect> for Fault {
     }
 }
 
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Defect::from(message).into()
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(message: &str) -> Self {
+        Defect::from(message).into()
+    }
+}
+
 /// Converts an error of the libraries for archives and compressed data into a message about the file, with the name of
 /// the data. Messages of libraries may quote the file, so they are truncated and made printable. What has been
 /// converted is not changed again.
-pub(super) fn name_damage(error: io::Error, data: &str) -> io::Error {
+pub fn name_damage(error: io::Error, data: &str) -> io::Error {
     if error.raw_os_error().is_some() || ReadStop::of(&error).is_some() {
         return error;
     }
@@ -133,13 +145,13 @@ pub(super) fn name_damage(error: io::Error, data: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, named)
 }
 
-pub(super) fn quote(token: &[u8]) -> String {
+pub fn quote(token: &[u8]) -> String {
     format!("`{}`", shown(token, 40))
 }
 
 /// Returns at most `most` bytes of a piece of the file as text for a message, with control characters, which a terminal
 /// would execute, replaced.
-pub(super) fn shown(token: &[u8], most: usize) -> String {
+pub fn shown(token: &[u8], most: usize) -> String {
     let shown = &token[..token.len().min(most)];
     let dots = if shown.len() < token.len() { "..." } else { "" };
     String::from_utf8_lossy(shown).replace(char::is_control, "\u{fffd}") + dots

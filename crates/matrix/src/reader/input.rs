@@ -10,7 +10,6 @@ use std::path::Path;
 use nix::libc::O_NONBLOCK;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::contents::{is_begun, may_be_a_matrix};
 use crate::memory::{ReadBounds, ReadStop};
 
 /// The buffer size in bytes for streams and compressed files.
@@ -31,7 +30,12 @@ enum Bytes {
 }
 
 impl<'c> Input<'c> {
-    pub fn open(path: &Path, bounds: ReadBounds<'c>) -> io::Result<Self> {
+    /// Opens a file, or reads a stream to its end, or until `is_hopeless` returns true for its beginning.
+    pub fn open(
+        path: &Path,
+        bounds: ReadBounds<'c>,
+        is_hopeless: fn(&[u8]) -> bool,
+    ) -> io::Result<Self> {
         // The type is checked before opening, because merely opening a device can have an effect.
         check_type(fs::metadata(path)?.file_type())?;
         // Opening must not wait for the writer of a pipe: `collect` waits and can be interrupted.
@@ -41,7 +45,7 @@ impl<'c> Input<'c> {
         if metadata.is_file() {
             return Ok(Self { bytes: Bytes::File(file), size: metadata.len(), bounds });
         }
-        let collected = collect(file, bounds)?;
+        let collected = collect(file, bounds, is_hopeless)?;
         let size = collected.len() as u64;
         Ok(Self { bytes: Bytes::Memory(collected), size, bounds: bounds.beside(size) })
     }
@@ -125,9 +129,13 @@ fn check_type(kind: FileType) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::InvalidInput, format!("is {what}, not a file or a pipe")))
 }
 
-/// Reads a stream to its end, or until its first line shows that it is not a matrix.
-fn collect(mut stream: File, bounds: ReadBounds) -> io::Result<Vec<u8>> {
-    let (mut collected, mut piece) = (Vec::new(), vec![0; PIECE]);
+fn collect(
+    mut stream: File,
+    bounds: ReadBounds,
+    is_hopeless: fn(&[u8]) -> bool,
+) -> io::Result<Vec<u8>> {
+    let mut collected = Vec::new();
+    let mut piece = vec![0; PIECE];
     loop {
         wait(&stream, bounds)?;
         match stream.read(&mut piece) {
@@ -141,7 +149,7 @@ fn collect(mut stream: File, bounds: ReadBounds) -> io::Result<Vec<u8>> {
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) => return Err(error),
         }
-        if !is_begun(&collected) && !may_be_a_matrix(&collected) {
+        if is_hopeless(&collected) {
             return Ok(collected);
         }
     }

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 use std::io::{self, ErrorKind, Read, Seek};
+use std::path::Path;
 
 use flate2::CrcReader;
 use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::compression::{DEFLATE_GROWTH, Decompressed};
+use super::codec::{Bytes, DEFLATE_GROWTH};
 use super::input::Input;
-use crate::archive::is_matrix;
 
 /// More files than these are not those of a matrix.
 const MOST_FILES: usize = 1 << 12;
@@ -46,7 +46,8 @@ pub fn files(input: &Input) -> io::Result<Vec<File>> {
 /// Returns the name that several files of an archive have, whose directory begins at `start`. The library knows only
 /// the last one of them.
 fn repeated_name(input: &Input, start: u64) -> io::Result<String> {
-    let (mut directory, mut names) = (input.reader_at(start), HashSet::new());
+    let mut directory = input.reader_at(start);
+    let mut names = HashSet::new();
     loop {
         let mut header = [0; 46];
         directory.read_exact(&mut header)?;
@@ -63,7 +64,7 @@ fn repeated_name(input: &Input, start: u64) -> io::Result<String> {
 }
 
 /// Returns the file of an archive that is the matrix: the only file, or the only one with the extension of a matrix.
-pub fn matrix(mut files: Vec<File>) -> io::Result<File> {
+pub fn matrix(mut files: Vec<File>, is_matrix: fn(&Path) -> bool) -> io::Result<File> {
     if files.len() > 1 {
         files.retain(|file| is_matrix(file.name.as_ref()));
     }
@@ -102,7 +103,8 @@ impl File {
                 ));
             }
         };
-        let (start, compressed) = (file.data_start().unwrap_or(u64::MAX), file.compressed_size());
+        let start = file.data_start().unwrap_or(u64::MAX);
+        let compressed = file.compressed_size();
         if start.checked_add(compressed).is_none_or(|end| end > size) {
             return refused("lies beyond the end of the archive, which is damaged");
         }
@@ -120,14 +122,15 @@ impl File {
         }))
     }
 
-    pub fn decompress<'a>(&self, input: &'a Input) -> Decompressed<'a> {
+    pub fn decompress<'a>(&self, input: &'a Input) -> Bytes<'a> {
         let compressed = input.reader_at(self.start).take(self.compressed);
-        let contents: Decompressed<'a> = if self.is_deflated {
+        let contents: Bytes<'a> = if self.is_deflated {
             Box::new(DeflateDecoder::new(compressed))
         } else {
             Box::new(compressed)
         };
-        let (size, crc) = (self.size, self.crc);
+        let size = self.size;
+        let crc = self.crc;
         let contents = CrcReader::new(contents.take(size.saturating_add(1)));
         Box::new(Checked { contents, size, crc })
     }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::Row;
 use crate::settings::Values;
 use spmv_matrix::Csr;
-use spmv_matrix::archive::split_extension;
 use spmv_matrix::order::{bandwidth, profile};
+use spmv_matrix::reader::MatrixName;
 use spmv_matrix::stats::{Shape, distinct_values};
 
 /// The properties of a matrix, which every row of it repeats. An unknown property is `None`, an empty cell.
@@ -78,7 +78,7 @@ pub fn matrix_name(file: &str) -> &str {
         return file;
     }
     let name = file.rsplit(SEPARATORS).next().unwrap_or(file);
-    split_extension(name).map_or(name, |(stem, _)| stem)
+    MatrixName::of(name).map_or(name, |name| name.stem)
 }
 
 /// Returns the folders and the name of a matrix: `MM`, `Williams`, `cant` for `MM/Williams/cant.mtx`, and also for

@@ -2,13 +2,33 @@
 //! `p edge NODES EDGES` and a line `e NODE NODE` per edge, which has no direction (colourings). Comments begin with
 //! `c`.
 
-use super::super::chunk::Entries;
+use super::super::arrays::check_count;
 use super::super::entry::Entry;
 use super::super::error::{Fault, quote};
-use super::super::header::{Field, Symmetry, check_count};
+use super::super::field::{Field, Symmetry};
+use super::super::matrix::ReadMatrix;
+use super::super::options::Options;
+use super::super::syntax::{body, first_line, words};
 use super::super::text::Text;
+use super::format::Format;
+use super::stored::Stored;
+use super::triplets::Triplets;
 use super::words::Words;
-use super::{Stored, Triplets};
+
+pub static FORMAT: Format = Format {
+    name: "DIMACS",
+    // Those of shortest paths and of colourings.
+    extensions: &[".gr", ".col"],
+    common_extensions: &[],
+    document: [
+        "the line `p sp`, `p edge` or `p col`",
+        "the weights of `p sp`, otherwise 1",
+        "`p sp` is directed, the others are not; other problems are refused",
+    ],
+    sniff: |signs| is_dimacs(signs.head),
+    size_hint: None,
+    read,
+};
 
 struct Problem {
     nodes: usize,
@@ -17,50 +37,57 @@ struct Problem {
     is_directed: bool,
 }
 
-pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
-    let mut words = Words::of(text);
+/// Returns whether the first line after comments is that of DIMACS: `p sp 4 5`.
+fn is_dimacs(head: &[u8]) -> bool {
+    let mut found = words(first_line(body(head)));
+    let is_line = found.next() == Some(b"p");
+    let is_problem = found.next().is_some_and(|word| word.iter().all(u8::is_ascii_alphabetic));
+    is_line && is_problem && found.any(|word| word.iter().all(u8::is_ascii_digit))
+}
+
+fn read(text: &Text, options: &Options) -> Result<ReadMatrix, Fault> {
+    let stored = Words::read(text, |words| stored(text, words))?;
+    let mut matrix = stored.matrix(text, options)?;
+    if matrix.field == Field::Pattern {
+        // Many files of colourings have each edge in both directions. It counts once.
+        matrix.csr.values.fill(1.0);
+        (matrix.duplicates, matrix.triangles) = (0, [0; 2]);
+    }
+    Ok(matrix)
+}
+
+fn stored<'c>(text: &Text<'c>, words: &mut Words) -> Result<Stored<'c>, Fault> {
     let mut found: Option<(Problem, Triplets)> = None;
     while words.advance()? {
         let Some(first) = words.begin()?.filter(|first| *first != b'c') else { continue };
         let is_letter = words.next()?.is_some_and(|word| word.len() == 1);
         match (first, &mut found) {
             (b'p', None) if is_letter => {
-                let problem = Problem::read(&mut words)?;
+                let problem = Problem::read(words)?;
                 let entries = Triplets::new(problem.is_directed, text.input.bounds);
                 found = Some((problem, entries));
             }
             (b'a', Some((problem, entries))) if is_letter && problem.is_directed => {
-                entries.push(problem.edge(&mut words)?)?;
+                entries.push(problem.edge(words)?)?;
             }
             (b'e', Some((problem, entries))) if is_letter && !problem.is_directed => {
-                entries.push(problem.edge(&mut words)?)?;
+                entries.push(problem.edge(words)?)?;
             }
             // Values of nodes, and the dimension and the parameters of a drawing.
             (b'n' | b'd' | b'v' | b'x', Some((problem, _))) if !problem.is_directed => {}
-            _ => {
-                return Err(words.fault("the line must begin with c, with p once, and then a or e"));
-            }
+            _ => return Err("the line must begin with c, with p once, and then a or e".into()),
         }
     }
     let Some((problem, entries)) = found else {
-        return Err(words.fault("the line `p sp NODES ARCS` or `p edge NODES EDGES` is missing"));
+        return Err("the line `p sp NODES ARCS` or `p edge NODES EDGES` is missing".into());
     };
-    problem.check_count(entries.len() as u64).map_err(|message| words.fault(message))?;
-    Ok(Stored {
-        rows: problem.nodes,
-        cols: problem.nodes,
-        field: if problem.is_directed { Field::Real } else { Field::Pattern },
-        symmetry: if problem.is_directed { Symmetry::General } else { Symmetry::Symmetric },
-        entries,
-        bytes: words.bytes,
-        remarks: Vec::new(),
-    })
-}
-
-/// Counts each edge without a weight once. Many files of colourings have it in both directions.
-pub fn count_once(built: &mut Entries) {
-    built.csr.values.fill(1.0);
-    (built.duplicates, built.triangles) = (0, [0; 2]);
+    problem.check_count(entries.len() as u64)?;
+    let sizes = [problem.nodes; 2];
+    if problem.is_directed {
+        return Ok(Stored::general(sizes, Field::Real, entries, words.bytes));
+    }
+    let general = Stored::general(sizes, Field::Pattern, entries, words.bytes);
+    Ok(Stored { symmetry: Symmetry::Symmetric, ..general })
 }
 
 impl Problem {
@@ -70,16 +97,14 @@ impl Problem {
             b"sp" => true,
             b"edge" | b"edges" | b"col" => false,
             word => {
-                let word = quote(word);
+                let what = format!("a DIMACS file of the problem {}", quote(word));
                 let mend = "write the matrix by `scipy.io.mmwrite`";
-                let message =
-                    format!("a DIMACS file of the problem {word}, not sp, edge or col; {mend}");
-                return Err(words.fault(message));
+                return Err(format!("{what}, not sp, edge or col; {mend}").into());
             }
         };
         let nodes = words.number_in_line("the number of nodes", u64::MAX)?;
         let edges = words.number_in_line("the number of edges", u64::MAX)?;
-        check_count(nodes, "nodes").map_err(|defect| words.fault(defect))?;
+        check_count(nodes, "nodes")?;
         words.expect_line_end()?;
         Ok(Self { nodes: nodes as usize, edges, is_directed })
     }
@@ -93,11 +118,11 @@ impl Problem {
     }
 
     /// Checks the number of edges. Files of colourings also count each edge twice.
-    fn check_count(&self, found: u64) -> Result<(), String> {
+    fn check_count(&self, found: u64) -> Result<(), Fault> {
         let is_twice = !self.is_directed && self.edges == found.saturating_mul(2);
         if found == self.edges || is_twice {
             return Ok(());
         }
-        Err(format!("there are {found} edges, not the {} of the line p", self.edges))
+        Err(format!("there are {found} edges, not the {} of the line p", self.edges).into())
     }
 }

@@ -2,15 +2,36 @@
 //! are counted from 1. The three digits of the format say whether sizes of vertices, weights of vertices (`WEIGHTS` of
 //! them) and weights of edges are there. Each edge is in the lines of both its vertices. Comments begin with `%`.
 
-use super::super::chunk::zeros;
-use super::super::entry::{Entry, number};
+use super::super::arrays::{check_count, zeros};
+use super::super::entry::Entry;
 use super::super::error::Fault;
-use super::super::header::{Field, Symmetry, check_count};
+use super::super::field::Field;
+use super::super::matrix::ReadMatrix;
+use super::super::number::{value, whole};
+use super::super::options::Options;
 use super::super::text::Text;
-use super::words::{Words, whole};
-use super::{Stored, Triplets};
+use super::edges::comments::is_konect;
+use super::format::Format;
+use super::stored::Stored;
+use super::triplets::Triplets;
+use super::words::Words;
 use crate::Csr;
 use crate::csr::MAX_INDEX;
+
+pub static FORMAT: Format = Format {
+    name: "METIS",
+    extensions: &[".graph", ".metis"],
+    common_extensions: &[],
+    document: [
+        "its extension",
+        "the weights of edges, otherwise 1",
+        "sizes and weights of vertices are skipped; what `graphchk` of METIS refuses is refused: edges that only one \
+         of their vertices has, twice or with two weights, and lines after those of the vertices",
+    ],
+    sniff: |signs| signs.is_named && !is_konect(signs.head),
+    size_hint: None,
+    read,
+};
 
 const COMMENT: &[u8] = b"%";
 const GRAPHCHK: &str = "`graphchk` of METIS shows all such edges";
@@ -25,66 +46,55 @@ struct Header {
     before: u64,
 }
 
-pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
-    let mut words = Words::of(text);
-    let header = Header::read(&mut words)?;
+/// Reads a graph and checks that each edge is in the lines of both its vertices, with the same weight.
+fn read(text: &Text, options: &Options) -> Result<ReadMatrix, Fault> {
+    let stored = Words::read(text, |words| stored(text, words))?;
+    let matrix = stored.matrix(text, options)?;
+    let Some((vertex, what)) = objection(&matrix.csr, text)? else { return Ok(matrix) };
+    Err(Fault::at(line_of(vertex, text)?, format!("{what}; {GRAPHCHK}")))
+}
+
+fn stored<'c>(text: &Text<'c>, words: &mut Words) -> Result<Stored<'c>, Fault> {
+    let header = Header::read(words)?;
+    let Header { vertices, edges, .. } = header;
     let mut entries = Triplets::new(header.has_edge_weights, text.input.bounds);
-    for vertex in 0..header.vertices {
-        if !next_vertex(&mut words)? {
-            let all = header.vertices;
-            return Err(words.fault(format!("the file ends after {vertex} of {all} vertices")));
+    for vertex in 0..vertices {
+        if !next_vertex(words)? {
+            return Err(format!("the file ends after {vertex} of {vertices} vertices").into());
         }
-        header.neighbours(vertex as u32, &mut words, &mut entries)?;
+        header.neighbours(vertex as u32, words, &mut entries)?;
     }
     if words.next_line(COMMENT)? {
-        let all = header.vertices;
-        return Err(words.fault(format!("the file has more lines than its {all} vertices")));
+        return Err(format!("the file has more lines than its {vertices} vertices").into());
     }
-    let (found, wanted) = (entries.len() as u64, 2 * header.edges);
+    let found = entries.len() as u64;
+    let wanted = 2 * edges;
     if found != wanted {
-        let edges = header.edges;
-        return Err(words.fault(format!(
-            "the vertices have {found} neighbours, not {wanted}: each of the {edges} edges must be in the lines of \
-             both its vertices"
-        )));
+        let what = format!("the vertices have {found} neighbours, not {wanted}");
+        let why = "edges must be in the lines of both its vertices";
+        return Err(format!("{what}: each of the {edges} {why}").into());
     }
     let field = if header.has_edge_weights { Field::Real } else { Field::Pattern };
-    Ok(Stored {
-        rows: header.vertices,
-        cols: header.vertices,
-        field,
-        symmetry: Symmetry::General,
-        entries,
-        bytes: words.bytes,
-        remarks: Vec::new(),
-    })
+    Ok(Stored::general([vertices; 2], field, entries, words.bytes))
 }
 
 impl Header {
     fn read(words: &mut Words) -> Result<Self, Fault> {
         if !words.next_line(COMMENT)? {
-            return Err(words.fault("the file has no line"));
+            return Err("the file has no line".into());
         }
         let vertices = words.number_in_line("the number of vertices", u64::MAX)?;
         let edges = words.number_in_line("the number of edges", u64::MAX / 2)?;
-        for (count, things) in [(vertices, "vertices"), (2 * edges, "neighbours")] {
-            check_count(count, things).map_err(|defect| words.fault(defect))?;
-        }
-        let format = match words.next()? {
-            Some(word) => whole(word, "the format", 111).map_err(|defect| words.fault(defect))?,
-            None => 0,
-        };
+        check_count(vertices, "vertices")?;
+        check_count(2 * edges, "neighbours")?;
+        let format = words.next()?.map_or(Ok(0), |word| whole(word, "the format", 111))?;
         let digits = [format / 100, format / 10 % 10, format % 10];
         if digits.iter().any(|&digit| digit > 1) {
-            return Err(
-                words.fault(format!("the format must have the digits 0 and 1, not {format:03}"))
-            );
+            let what = "the format must have the digits 0 and 1";
+            return Err(format!("{what}, not {format:03}").into());
         }
-        let weights = match words.next()? {
-            Some(word) => whole(word, "the number of weights of a vertex", MOST_WEIGHTS)
-                .map_err(|defect| words.fault(defect))?,
-            None => 1,
-        };
+        let things = "the number of weights of a vertex";
+        let weights = words.next()?.map_or(Ok(1), |word| whole(word, things, MOST_WEIGHTS))?;
         words.expect_line_end()?;
         Ok(Self {
             vertices: vertices as usize,
@@ -104,41 +114,30 @@ impl Header {
         for _ in 0..self.before {
             words.number_in_line("the size or weight of a vertex", u64::MAX)?;
         }
+        let own = u64::from(vertex) + 1;
         let first = entries.len();
         while let Some(word) = words.next()? {
-            let neighbour = whole(word, "neighbour", self.vertices.min(MAX_INDEX) as u64);
-            let neighbour = neighbour.and_then(|neighbour| match neighbour {
-                0 => Err("neighbour 0: vertices are counted from 1".into()),
-                own if own == u64::from(vertex) + 1 => {
-                    Err(format!("vertex {own} is its own neighbour; {GRAPHCHK}").into())
-                }
-                _ => Ok(neighbour as u32 - 1),
-            });
-            let col = neighbour.map_err(|defect| words.fault(defect))?;
-            let value = match self.has_edge_weights {
-                false => 1.0,
-                true => match words.next()? {
-                    Some(word) => {
-                        number(word, Field::Real).map_err(|defect| words.fault(defect))?
-                    }
-                    None => return Err(words.fault("the weight of the last edge is missing")),
-                },
+            let neighbour = whole(word, "neighbour", self.vertices.min(MAX_INDEX) as u64)?;
+            if neighbour == 0 {
+                return Err("neighbour 0: vertices are counted from 1".into());
+            }
+            if neighbour == own {
+                return Err(format!("vertex {own} is its own neighbour; {GRAPHCHK}").into());
+            }
+            let value = if self.has_edge_weights {
+                let weight = words.next()?.ok_or("the weight of the last edge is missing")?;
+                value(weight, Field::Real)?
+            } else {
+                1.0
             };
-            entries.push(Entry { row: vertex, col, value })?;
+            entries.push(Entry { row: vertex, col: neighbour as u32 - 1, value })?;
         }
         if let Some(neighbour) = entries.repeated_column(first) {
-            let (vertex, neighbour) = (vertex + 1, neighbour + 1);
-            let what = format!("vertex {vertex} has the neighbour {neighbour} more than once");
-            return Err(words.fault(format!("{what}; {GRAPHCHK}")));
+            let what = format!("vertex {own} has the neighbour {} more than once", neighbour + 1);
+            return Err(format!("{what}; {GRAPHCHK}").into());
         }
         Ok(())
     }
-}
-
-/// Checks that each edge is in the lines of both its vertices, with the same weight.
-pub fn check(csr: &Csr<f64>, text: &Text) -> Result<(), Fault> {
-    let Some((vertex, what)) = objection(csr, text)? else { return Ok(()) };
-    Err(Fault::at(line_of(vertex, text)?, format!("{what}; {GRAPHCHK}")))
 }
 
 /// Returns the first vertex that another one contradicts, and how.
@@ -168,12 +167,14 @@ fn objection(csr: &Csr<f64>, text: &Text) -> Result<Option<(usize, String)>, Fau
 }
 
 fn one_sided(at: usize, other: usize) -> (usize, String) {
-    let (vertex, neighbour) = (at + 1, other + 1);
+    let vertex = at + 1;
+    let neighbour = other + 1;
     (at, format!("vertex {vertex} has the neighbour {neighbour}, which does not have {vertex}"))
 }
 
 fn two_weights(at: usize, other: usize, [weight, of_other]: [f64; 2]) -> (usize, String) {
-    let (vertex, neighbour) = (at + 1, other + 1);
+    let vertex = at + 1;
+    let neighbour = other + 1;
     let what =
         format!("the edge {vertex}-{neighbour} has the weight {weight} in the line of {vertex}");
     (at, format!("{what} and {of_other} in that of {neighbour}"))

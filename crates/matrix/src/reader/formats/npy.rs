@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::super::compression::Decompressed;
+use super::super::codec::Bytes;
 use super::super::error::{Defect, Fault, name_damage, quote};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -19,7 +19,7 @@ pub const TEXTS: &str = "SU";
 pub struct Array<'a> {
     /// The name of its file.
     name: String,
-    file: BufReader<Decompressed<'a>>,
+    file: BufReader<Bytes<'a>>,
     /// The letter of the type, and the size of an element in bytes.
     letter: u8,
     size: usize,
@@ -31,12 +31,7 @@ pub struct Array<'a> {
 
 impl<'a> Array<'a> {
     /// Opens a file with this name and number of bytes, whose elements must have a type with one of these `letters`.
-    pub fn open(
-        name: String,
-        file: Decompressed<'a>,
-        bytes: u64,
-        letters: &str,
-    ) -> Result<Self, Fault> {
+    pub fn open(name: String, file: Bytes<'a>, bytes: u64, letters: &str) -> Result<Self, Fault> {
         let mut file = BufReader::with_capacity(1 << 16, file);
         let header = header(&mut file).map_err(|error| damage(error, &name))?;
         let form = header

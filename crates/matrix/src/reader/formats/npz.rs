@@ -1,16 +1,37 @@
 //! Sparse matrices that scipy stored (`scipy.sparse.save_npz`): a zip archive of arrays with the names `format`,
 //! `shape`, `data`, and `indices` and `indptr` (CSR, CSC) or `row` and `col` (COO).
 
+use super::super::arrays::check_count;
+use super::super::container::ZIP_MAGIC;
 use super::super::entry::Entry;
-use super::super::error::{Defect, Fault};
-use super::super::header::{Field, Symmetry, check_count};
+use super::super::error::{Fault, name_damage};
+use super::super::field::Field;
+use super::super::input::Input;
 use super::super::text::Text;
+use super::super::zip;
+use super::format::Format;
 use super::npy::{Array, INDICES, TEXTS, VALUES};
-use super::{Stored, Triplets};
+use super::stored::Stored;
+use super::triplets::Triplets;
 use crate::memory::SizeHint;
 
-pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
-    let archive = Archive { text };
+pub static FORMAT: Format = Format {
+    name: "scipy",
+    extensions: &[".npz"],
+    common_extensions: &[],
+    document: [
+        "the arrays of `save_npz`",
+        "as stored",
+        "`csr`, `csc` and `coo`; real, integer and boolean (a byte that is not 0 or 1 is refused)",
+    ],
+    // Of other zip archives, the text is the file in them.
+    sniff: |signs| signs.head.starts_with(ZIP_MAGIC),
+    size_hint: None,
+    read: |text, options| stored(text)?.matrix(text, options),
+};
+
+fn stored<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
+    let archive = Archive::open(&text.input)?;
     let format = archive.array("format", TEXTS)?.text()?;
     let [rows, cols] = archive.shape()?;
     let data = archive.array("data", VALUES)?;
@@ -29,34 +50,31 @@ pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
         "coo" => archive.coordinates(data, [rows, cols], push)?,
         _ => {
             let mend = "save it as CSR: `save_npz(file, matrix.tocsr())`";
-            let what = format!("format.npy: the format {format:?} is not read; {mend}");
-            return Err(Defect::from(what).into());
+            return Err(format!("format.npy: the format {format:?} is not read; {mend}").into());
         }
     }
-    Ok(Stored {
-        rows: sizes[0],
-        cols: sizes[1],
-        field,
-        symmetry: Symmetry::General,
-        entries,
-        bytes: text.arrays.iter().map(|file| file.size).sum(),
-        remarks: Vec::new(),
-    })
+    let bytes = archive.files.iter().map(|file| file.size).sum();
+    Ok(Stored::general(sizes, field, entries, bytes))
 }
 
-struct Archive<'a, 'c> {
-    text: &'a Text<'c>,
+struct Archive<'a> {
+    input: &'a Input<'a>,
+    files: Vec<zip::File>,
 }
 
-impl<'a> Archive<'a, '_> {
+impl<'a> Archive<'a> {
+    fn open(input: &'a Input) -> Result<Self, Fault> {
+        let files = zip::files(input).map_err(|error| name_damage(error, "zip data"))?;
+        Ok(Self { input, files })
+    }
+
     fn array(&self, name: &str, letters: &str) -> Result<Array<'a>, Fault> {
         let wanted = format!("{name}.npy");
-        let file = self.text.arrays.iter().find(|file| file.name == wanted).ok_or_else(|| {
-            Defect::from(format!(
-                "the archive has no {wanted}: `scipy.sparse.save_npz` writes what is read"
-            ))
-        })?;
-        Array::open(wanted, file.decompress(&self.text.input), file.size, letters)
+        let Some(file) = self.files.iter().find(|file| file.name == wanted) else {
+            let mend = "`scipy.sparse.save_npz` writes what is read";
+            return Err(format!("the archive has no {wanted}: {mend}").into());
+        };
+        Array::open(wanted, file.decompress(self.input), file.size, letters)
     }
 
     fn shape(&self) -> Result<[u64; 2], Fault> {
@@ -105,7 +123,8 @@ impl<'a> Archive<'a, '_> {
         [rows, cols]: [u64; 2],
         mut take: impl FnMut(u64, u64, f64) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let (mut row, mut col) = (self.array("row", INDICES)?, self.array("col", INDICES)?);
+        let mut row = self.array("row", INDICES)?;
+        let mut col = self.array("col", INDICES)?;
         for indices in [&row, &col] {
             indices.expect(data.length, "one for each element of data.npy")?;
         }

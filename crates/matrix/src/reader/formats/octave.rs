@@ -1,12 +1,26 @@
 //! Sparse matrices in the text format of GNU Octave (`save -text`): comments with the name, the type and the sizes of a
 //! variable, and then a line `ROW COLUMN VALUE` per entry, counted from 1.
 
+use super::super::arrays::check_count;
 use super::super::entry::Entry;
 use super::super::error::{Defect, Fault, quote};
-use super::super::header::{Field, Symmetry, check_count};
+use super::super::field::Field;
+use super::super::number::whole;
 use super::super::text::Text;
-use super::words::{Words, whole};
-use super::{Stored, Triplets};
+use super::format::Format;
+use super::stored::Stored;
+use super::triplets::Triplets;
+use super::words::Words;
+
+pub static FORMAT: Format = Format {
+    name: "Octave (`save -text`)",
+    extensions: &[],
+    common_extensions: &[],
+    document: ["its comments", "as stored", "one variable of the type `sparse matrix`"],
+    sniff: |signs| is_octave(signs.head),
+    size_hint: None,
+    read: |text, options| Words::read(text, |words| stored(text, words))?.matrix(text, options),
+};
 
 const SIZES: [&str; 3] = ["rows", "columns", "nnz"];
 /// Words of which the name of a type has one.
@@ -22,7 +36,7 @@ struct Header {
 }
 
 /// Returns whether the comments at the beginning of a text are those of Octave.
-pub fn is_octave(head: &[u8]) -> bool {
+fn is_octave(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let comments: Vec<_> = text.lines().take_while(|line| line.starts_with('#')).collect();
     let is_type =
@@ -31,19 +45,15 @@ pub fn is_octave(head: &[u8]) -> bool {
     text.starts_with("# Created by Octave") || comments.windows(2).any(is_variable)
 }
 
-pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
-    let mut words = Words::of(text);
+fn stored<'c>(text: &Text<'c>, words: &mut Words) -> Result<Stored<'c>, Fault> {
     let mut header = Header::default();
     let mut entries = Triplets::new(true, text.input.bounds);
     while words.advance()? {
         match words.begin()? {
             None => {}
-            Some(b'#') => {
-                let comment = words.comment()?;
-                header.read(&comment).map_err(|defect| words.fault(defect))?;
-            }
+            Some(b'#') => header.read(&words.comment()?)?,
             Some(_) => {
-                let [rows, cols, _] = header.sizes().map_err(|defect| words.fault(defect))?;
+                let [rows, cols, _] = header.sizes()?;
                 let row = words.index_in_line("the row", rows)?;
                 let col = words.index_in_line("the column", cols)?;
                 let value = words.value_in_line("the value")?;
@@ -52,26 +62,19 @@ pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
             }
         }
     }
-    let [rows, cols, nonzeros] = header.sizes().map_err(|defect| words.fault(defect))?;
+    let [rows, cols, nonzeros] = header.sizes()?;
     if entries.len() != nonzeros {
         let found = entries.len();
-        return Err(words.fault(format!("there are {found} entries, not {nonzeros} (`# nnz`)")));
+        return Err(format!("there are {found} entries, not {nonzeros} (`# nnz`)").into());
     }
-    Ok(Stored {
-        rows,
-        cols,
-        field: Field::Real,
-        symmetry: Symmetry::General,
-        entries,
-        bytes: words.bytes,
-        remarks: Vec::new(),
-    })
+    Ok(Stored::general([rows, cols], Field::Real, entries, words.bytes))
 }
 
 impl Header {
     fn read(&mut self, comment: &str) -> Result<(), Defect> {
         let Some((key, value)) = comment[1..].split_once(':') else { return Ok(()) };
-        let (key, value) = (key.trim(), value.trim());
+        let key = key.trim();
+        let value = value.trim();
         match key {
             "name" if self.has_name => {
                 return Err(format!("the file has more than one variable; {SAVE}").into());

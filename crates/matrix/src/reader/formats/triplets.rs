@@ -1,10 +1,18 @@
-use super::super::build::{SORTED, sum};
-use super::super::chunk::{Entries, zeros};
+use std::mem;
+
+use super::super::arrays::{Built, check_count, push};
+use super::super::assemble::{Chunk, Ranges, assemble, scratch};
 use super::super::entry::Entry;
-use super::super::error::{Defect, Fault};
-use super::super::header::check_count;
-use crate::Csr;
+use super::super::error::Fault;
 use crate::memory::{ReadBounds, SizeHint};
+
+struct Grouped {
+    /// The rows, counted from the first row of their range.
+    rows: Vec<u16>,
+    columns: Vec<u32>,
+    /// The values; empty if all are 1.
+    values: Vec<f64>,
+}
 
 /// Entries in the order of a file. Their number need not be known before.
 pub struct Triplets<'c> {
@@ -20,8 +28,14 @@ pub struct Triplets<'c> {
 
 impl<'c> Triplets<'c> {
     pub fn new(has_values: bool, bounds: ReadBounds<'c>) -> Self {
-        let (rows, columns, values) = (Vec::new(), Vec::new(), Vec::new());
-        Self { rows, columns, values, has_values, held: 0, bounds }
+        Self {
+            rows: Vec::new(),
+            columns: Vec::new(),
+            values: Vec::new(),
+            has_values,
+            held: 0,
+            bounds,
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -109,95 +123,64 @@ impl<'c> Triplets<'c> {
 
     /// Makes a matrix. If `mirror` is given, each entry outside the diagonal has an image with its value times this
     /// sign. Entries with the same position are summed in their order.
-    pub fn into_csr(self, rows: usize, cols: usize, mirror: Option<f64>) -> Result<Entries, Fault> {
+    pub fn into_csr(self, rows: usize, cols: usize, mirror: Option<f64>) -> Result<Built, Fault> {
         check_count(rows as u64, "rows")?;
         check_count(cols as u64, "columns")?;
-        let nnz = self.len() * if mirror.is_some() { 2 } else { 1 };
-        check_count(nnz as u64, "nonzeros")?;
-        let needs = SizeHint { rows, cols, nnz: nnz as u64, scratch: self.bytes() }.bytes();
-        self.bounds.allow(needs)?;
-        // The start of each row is in the place of its end, which it becomes while the row is filled.
-        let mut row_offsets: Vec<u32> = zeros(rows + 2)?;
-        self.each(mirror, |entry| row_offsets[entry.row as usize + 2] += 1);
-        let mut end = 0;
-        for offset in &mut row_offsets {
-            end += *offset;
-            *offset = end;
-        }
-        let all = end as usize;
-        let mut triangles = [0; 2];
-        if mirror.is_some() {
-            let above = (0..self.len()).filter(|&at| self.columns[at] > self.rows[at]).count();
-            triangles = [above as u64, (all - self.len() - above) as u64];
-        }
-        let (mut column_indices, mut values) = (zeros(all)?, zeros(all)?);
-        self.each(mirror, |entry| {
-            let place = &mut row_offsets[entry.row as usize + 1];
-            column_indices[*place as usize] = entry.col;
-            values[*place as usize] = entry.value;
-            *place += 1;
-        });
-        row_offsets.pop();
-        let bounds = self.bounds;
+        let nnz = self.len() as u64 * if mirror.is_some() { 2 } else { 1 };
+        check_count(nnz, "nonzeros")?;
+        // The row, the column and the value of each grouped entry.
+        let scratch = nnz * if self.has_values_with(mirror) { 2 + 4 + 8 } else { 2 + 4 };
+        let needs = SizeHint { rows, cols, nnz, scratch }.bytes();
+        self.bounds.allow(needs.max(self.bytes() + scratch))?;
+        let bounds = self.bounds.beside(needs);
+        let stored = self.len() as u64;
+        let above =
+            self.rows.iter().zip(&self.columns).filter(|(row, col)| col > row).count() as u64;
+        let ranges = Ranges::new(rows, nnz);
+        let (ends, mut grouped) = self.grouped(ranges, mirror)?;
         drop(self);
-        let csr = Csr { rows, cols, row_offsets, column_indices, values };
-        let (csr, duplicates) = ordered(csr, mirror.is_some(), bounds)?;
-        Ok(Entries { csr, duplicates, triangles, bytes: 0 })
+        let all = grouped.rows.len() as u64;
+        let chunk = Chunk {
+            rows: &mut grouped.rows,
+            columns: &mut grouped.columns,
+            values: &mut grouped.values,
+            ends,
+            stored,
+            above,
+        };
+        let is_mirrored = mirror.is_some();
+        let (csr, duplicates) = assemble([rows, cols], ranges, is_mirrored, &[chunk], bounds)?;
+        let triangles = if is_mirrored { [above, all - stored - above] } else { [0; 2] };
+        Ok(Built { csr, duplicates, triangles })
     }
-}
 
-/// Appends to a vector that grows with the contents of a file. While its elements move, they are in memory twice.
-pub fn push<T>(vector: &mut Vec<T>, value: T, bounds: ReadBounds) -> Result<(), Fault> {
-    if vector.len() == vector.capacity() {
-        let more = vector.len().max(1 << 12);
-        let bytes = ((2 * vector.len() + more) * size_of::<T>()) as u64;
-        bounds.check().and_then(|()| bounds.allow(bytes))?;
-        vector.try_reserve_exact(more).map_err(|_| {
-            Defect::unsupported(format!("{bytes} bytes for its entries do not fit in memory"))
-        })?;
+    /// Returns whether a value, also of a mirrored entry, is not 1.
+    fn has_values_with(&self, mirror: Option<f64>) -> bool {
+        self.has_values || mirror.is_some_and(|sign| sign != 1.0)
     }
-    vector.push(value);
-    Ok(())
-}
 
-/// Sorts the rows of a matrix and sums its duplicates, as the reader of Matrix Market files does. Returns the number of
-/// stored entries that were duplicates.
-fn ordered(
-    mut csr: Csr<f64>,
-    mirrored: bool,
-    bounds: ReadBounds,
-) -> Result<(Csr<f64>, u64), Fault> {
-    let bounds = bounds.beside(csr.bytes());
-    let (mut next, mut end, mut duplicates) = (0, 0, 0);
-    let mut sorted: Vec<(u32, f64)> = Vec::new();
-    for row in 0..csr.rows {
-        let entries = next..csr.row_offsets[row + 1] as usize;
-        next = entries.end;
-        if csr.column_indices[entries.clone()].is_sorted_by(|a, b| a < b) {
-            if entries.start > end {
-                csr.column_indices.copy_within(entries.clone(), end);
-                csr.values.copy_within(entries.clone(), end);
-            }
-            end += entries.len();
-        } else {
-            bounds.allow(SORTED * entries.len() as u64)?;
-            let columns = csr.column_indices[entries.clone()].iter().copied();
-            sorted.clear();
-            sorted.extend(columns.zip(csr.values[entries].iter().copied()));
-            sorted.sort_by_key(|entry| entry.0);
-            for same in sorted.chunk_by(|a, b| a.0 == b.0) {
-                (csr.column_indices[end], csr.values[end]) = (same[0].0, sum(row, same)?);
-                end += 1;
-                // The mirror image of a duplicate is not counted again.
-                let counts = !mirrored || same[0].0 as usize <= row;
-                duplicates += if counts { same.len() as u64 - 1 } else { 0 };
-            }
+    /// Returns the entries grouped by ranges of rows, in their order, and the ends of the ranges.
+    fn grouped(&self, ranges: Ranges, mirror: Option<f64>) -> Result<(Vec<u32>, Grouped), Fault> {
+        let mut ends = vec![0; ranges.count];
+        self.each(mirror, |entry| ends[ranges.of(entry.row)] += 1);
+        let mut all = 0;
+        for end in &mut ends {
+            all += mem::replace(end, all);
         }
-        csr.row_offsets[row + 1] = end as u32;
+        let all = all as usize;
+        let has_values = self.has_values_with(mirror);
+        let values = scratch(if has_values { all } else { 0 })?;
+        let mut grouped = Grouped { rows: scratch(all)?, columns: scratch(all)?, values };
+        self.each(mirror, |entry| {
+            let end = &mut ends[ranges.of(entry.row)];
+            let place = *end as usize;
+            *end += 1;
+            grouped.rows[place] = ranges.row_within(entry.row);
+            grouped.columns[place] = entry.col;
+            if has_values {
+                grouped.values[place] = entry.value;
+            }
+        });
+        Ok((ends, grouped))
     }
-    csr.column_indices.truncate(end);
-    csr.values.truncate(end);
-    csr.column_indices.shrink_to_fit();
-    csr.values.shrink_to_fit();
-    Ok((csr, duplicates))
 }

@@ -2,11 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 
-use super::super::compression::Decompressed;
-use super::super::entry::number;
-use super::super::error::{Defect, Fault, quote};
-use super::super::header::Field;
-use super::super::text::{BYTE_ORDER_MARK, Text};
+use super::super::codec::Bytes;
+use super::super::error::{Fault, quote};
+use super::super::field::Field;
+use super::super::number::{value, whole};
+use super::super::syntax::BYTE_ORDER_MARK;
+use super::super::text::Text;
 
 /// The largest length of a word in bytes.
 const LONGEST: usize = 128;
@@ -14,7 +15,7 @@ const LONGEST: usize = 128;
 const COMMENT: usize = 512;
 
 pub struct Words<'a> {
-    text: BufReader<Decompressed<'a>>,
+    text: BufReader<Bytes<'a>>,
     word: Vec<u8>,
     /// The number of the current line, from 1; 0 before the first one.
     pub line: u64,
@@ -24,15 +25,20 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
+    /// Reads a text by its words. A defect without a line is one of the line that was read last.
+    pub fn read<T>(
+        text: &'a Text,
+        parse: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let mut words = Self::of(text);
+        parse(&mut words).map_err(|fault| fault.in_line(words.line.max(1)))
+    }
+
     pub fn of(text: &'a Text) -> Self {
         let reader = BufReader::with_capacity(1 << 16, text.reader());
         let is_marked = text.head.starts_with(BYTE_ORDER_MARK);
         let mark = if is_marked { BYTE_ORDER_MARK.len() } else { 0 };
         Self { text: reader, word: Vec::new(), line: 0, bytes: 0, mark }
-    }
-
-    pub fn fault(&self, defect: impl Into<Defect>) -> Fault {
-        Fault::at(self.line.max(1), defect)
     }
 
     fn peek(&mut self) -> Result<Option<u8>, Fault> {
@@ -57,7 +63,7 @@ impl<'a> Words<'a> {
             self.consume(taken);
             if self.word.len() >= LONGEST {
                 let word = quote(&self.word);
-                return Err(self.fault(format!("the word {word} has {LONGEST} or more bytes")));
+                return Err(format!("the word {word} has {LONGEST} or more bytes").into());
             }
             if is_last {
                 break;
@@ -98,7 +104,8 @@ impl<'a> Words<'a> {
             let piece = self.text.fill_buf()?;
             let is_blank = |byte: &&u8| **byte != b'\n' && is_separator(**byte);
             let blanks = piece.iter().take_while(is_blank).count();
-            let (next, is_end) = (piece.get(blanks).copied(), piece.is_empty());
+            let next = piece.get(blanks).copied();
+            let is_end = piece.is_empty();
             self.consume(blanks);
             if next.is_some() || is_end {
                 return Ok(next.filter(|&byte| byte != b'\n'));
@@ -114,7 +121,7 @@ impl<'a> Words<'a> {
             }
         }
         let word = self.next()?.map(quote).unwrap_or_default();
-        Err(self.fault(format!("unexpected {word} after the end of the matrix")))
+        Err(format!("unexpected {word} after the end of the matrix").into())
     }
 
     /// Returns the beginning of the line, which is a comment.
@@ -139,47 +146,42 @@ impl<'a> Words<'a> {
 
     /// Returns the next word of the text as a whole number of at most `most`, across lines.
     pub fn number(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
-        loop {
-            if let Some(word) = self.next()? {
-                let number = whole(word, what, most);
-                return number.map_err(|defect| self.fault(defect));
-            }
+        while self.begin()?.is_none() {
             if !self.advance()? {
-                return Err(self.fault(format!("the file ends where {what} must follow")));
+                return Err(format!("the file ends where {what} must follow").into());
             }
         }
+        self.number_in_line(what, most)
+    }
+
+    /// Returns the next word of this line.
+    pub fn word_in_line(&mut self, what: &str) -> Result<&[u8], Fault> {
+        let missing = || format!("{what} is missing at the end of the line");
+        Ok(self.next()?.ok_or_else(missing)?)
     }
 
     /// Returns the next word of this line as a whole number of at most `most`.
     pub fn number_in_line(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
-        let number = match self.next()? {
-            Some(word) => whole(word, what, most),
-            None => Err(format!("{what} is missing at the end of the line").into()),
-        };
-        number.map_err(|defect| self.fault(defect))
+        Ok(whole(self.word_in_line(what)?, what, most)?)
     }
 
     /// Returns the next word of this line as an index that is counted from 1, less 1.
     pub fn index_in_line(&mut self, what: &str, most: usize) -> Result<u32, Fault> {
         match self.number_in_line(what, most as u64)? {
-            0 => Err(self.fault(format!("{what} 0: indices start at 1"))),
+            0 => Err(format!("{what} 0: indices start at 1").into()),
             index => Ok(index as u32 - 1),
         }
     }
 
     /// Returns the next word of this line as a value.
     pub fn value_in_line(&mut self, what: &str) -> Result<f64, Fault> {
-        let value = match self.next()? {
-            Some(word) => number(word, Field::Real),
-            None => Err(format!("{what} is missing at the end of the line").into()),
-        };
-        value.map_err(|defect| self.fault(defect))
+        Ok(value(self.word_in_line(what)?, Field::Real)?)
     }
 
     /// Checks that the rest of the line is blank.
     pub fn expect_line_end(&mut self) -> Result<(), Fault> {
-        match self.next()?.map(quote) {
-            Some(word) => Err(self.fault(format!("unexpected {word} at the end of the line"))),
+        match self.next()? {
+            Some(word) => Err(format!("unexpected {} at the end of the line", quote(word)).into()),
             None => Ok(()),
         }
     }
@@ -187,18 +189,4 @@ impl<'a> Words<'a> {
 
 fn is_separator(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | 0 | 0x1a)
-}
-
-/// Parses a whole number from 0 to `most`.
-pub fn whole(word: &[u8], what: &str, most: u64) -> Result<u64, Defect> {
-    if word.is_empty() || !word.iter().all(u8::is_ascii_digit) {
-        let word = quote(word);
-        return Err(format!("{what} must be a whole number of at least 0, not {word}").into());
-    }
-    let append = |number: u64, digit: &u8| {
-        let number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
-        Some(number).filter(|number| *number <= most)
-    };
-    let number = word.iter().try_fold(0, append);
-    number.ok_or_else(|| format!("{what} {} is larger than {most}", quote(word)).into())
 }

@@ -1,5 +1,6 @@
 //! What the comments of an edge list say. Their words are those of KONECT and SNAP; any others say nothing.
 
+use super::super::super::syntax::first_line;
 use super::declared::{Direction, Edges, Nodes};
 
 /// The words of KONECT for the values of edges.
@@ -60,8 +61,13 @@ impl Comments {
     }
 }
 
+/// Returns whether a text begins with the first line of a file of the KONECT collection.
+pub fn is_konect(head: &[u8]) -> bool {
+    konect(&String::from_utf8_lossy(first_line(head))).is_some()
+}
+
 /// Returns what the first line of a file of the KONECT collection says: `% sym unweighted`.
-pub fn konect(line: &str) -> Option<Direction> {
+fn konect(line: &str) -> Option<Direction> {
     let mut words = line.strip_prefix('%')?.split_ascii_whitespace();
     let direction = match words.next()? {
         "sym" => Direction::Undirected,

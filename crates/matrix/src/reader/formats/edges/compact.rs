@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::super::super::arrays::check_count;
 use super::super::super::error::Fault;
-use super::super::super::header::check_count;
-use super::super::Triplets;
+use super::super::triplets::Triplets;
 
 /// The most memory for a node in bytes: twice in a hash table that grows, in lists, and its new number.
 const BYTES_PER_NODE: u64 = 128;
@@ -54,7 +54,8 @@ impl Compact {
             let number = |node: &u64| ordered.partition_point(|other| other < node) as u32;
             nodes.iter().map(number).collect()
         };
-        let (rows, cols) = (numbers(&rows, &ordered[0]), numbers(&cols, &ordered[1]));
+        let rows = numbers(&rows, &ordered[0]);
+        let cols = numbers(&cols, &ordered[1]);
         entries.renumber(|place| rows[place as usize], |place| cols[place as usize]);
         ordered.map(|nodes| nodes.len() as u64)
     }

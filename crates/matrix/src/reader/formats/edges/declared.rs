@@ -89,3 +89,22 @@ impl TryFrom<String> for Edges {
         if text.is_empty() { Ok(Self::default()) } else { text.parse() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_understood_and_shown_again() {
+        let words = "undirected,compact";
+        assert_eq!(words.parse::<Edges>().unwrap().to_string(), words);
+        let known = "directed, undirected, bipartite, base=0, base=1, compact";
+        for (words, expected) in [
+            ("directed,undirected", "'undirected' contradicts a word before it".to_owned()),
+            ("compact,base=1", "'base=1' contradicts a word before it".to_owned()),
+            ("base=2", format!("'base=2' is not one of {known}")),
+        ] {
+            assert_eq!(words.parse::<Edges>(), Err(expected));
+        }
+    }
+}

@@ -1,14 +1,17 @@
 //! A line of an edge list.
 
-use super::super::super::entry::number;
 use super::super::super::error::{Defect, Fault, quote};
-use super::super::super::header::Field;
+use super::super::super::field::Field;
+use super::super::super::number::{digits, value};
 use super::super::words::Words;
-use super::table::DENSE;
+use super::names::unquoted;
 use crate::csr::MAX_INDEX;
 
 /// The largest number up to which doubles represent all whole numbers.
 const LAST_EXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
+/// The cure for a dense matrix.
+pub const DENSE: &str = "a dense matrix is written as a sparse one by `scipy.io.mmwrite('a.mtx', \
+                         scipy.sparse.coo_array(numpy.loadtxt('FILE')))`, with delimiter=',' if it has commas";
 const WEIGHTED: &str = "`networkx.write_weighted_edgelist` writes the weights of all edges";
 
 /// An edge as a line states it.
@@ -31,11 +34,10 @@ impl Edge {
         };
         if word.starts_with(b"{") {
             let begun = String::from_utf8_lossy(word).into_owned();
-            let found = attributes(&(begun + &words.comment()?));
-            let (weight, has_more) = found.map_err(|defect| words.fault(defect))?;
+            let (weight, has_more) = attributes(&(begun + &words.comment()?))?;
             return Ok(Self { nodes, weight, has_attributes: true, has_more });
         }
-        let weight = number(unquoted(word), Field::Real).map_err(|defect| words.fault(defect))?;
+        let weight = value(unquoted(word), Field::Real)?;
         let has_more = words.begin()?.is_some();
         Ok(Self { nodes, weight: Some(weight), has_attributes: false, has_more })
     }
@@ -73,20 +75,11 @@ impl Edge {
 
 /// Reads the number of a node: a whole number in any notation, also in quotes.
 fn node(words: &mut Words, what: &str, most: u64) -> Result<u64, Fault> {
-    let found = match words.next()? {
-        None => Err(format!("{what} is missing at the end of the line").into()),
-        Some(word) => whole(unquoted(word), what, most),
-    };
-    found.map_err(|defect| words.fault(defect))
+    Ok(whole(unquoted(words.word_in_line(what)?), what, most)?)
 }
 
 fn whole(word: &[u8], what: &str, most: u64) -> Result<u64, Defect> {
-    let append = |number: u64, digit: &u8| {
-        let digit = char::from(*digit).to_digit(10)?;
-        number.checked_mul(10)?.checked_add(u64::from(digit))
-    };
-    let found = word.iter().try_fold(0, append).filter(|_| !word.is_empty());
-    match found.or_else(|| of_float(number(word, Field::Real).ok()?)) {
+    match digits(word).or_else(|| of_float(value(word, Field::Real).ok()?)) {
         Some(number) if number <= most => Ok(number),
         Some(_) => {
             let mend = "--edges compact numbers the nodes anew";
@@ -103,12 +96,12 @@ fn of_float(number: f64) -> Option<u64> {
 
 fn no_node(word: &[u8], what: &str) -> Defect {
     let factorize = "`pandas.factorize` numbers nodes with any names";
-    let value = number(word, Field::Real).ok();
-    if value.is_some_and(|value| value > LAST_EXACT) {
+    let number = value(word, Field::Real).ok();
+    if number.is_some_and(|number| number > LAST_EXACT) {
         return format!("{what} {} is too large; {factorize}", quote(word)).into();
     }
     let is_identifier = word.strip_prefix(b"-").unwrap_or(word).iter().all(u8::is_ascii_digit);
-    let mend = if value.is_some() && !is_identifier { DENSE } else { factorize };
+    let mend = if number.is_some() && !is_identifier { DENSE } else { factorize };
     format!("{what} must be a whole number of at least 0, not {}; {mend}", quote(word)).into()
 }
 
@@ -124,17 +117,9 @@ fn attributes(text: &str) -> Result<(Option<f64>, bool), Defect> {
     let Some((before, after)) = found.find(|(before, _)| is_key(before.trim_end())) else {
         return Ok((None, !inner.is_empty()));
     };
-    let (value, others) = after.split_once(',').unwrap_or((after, ""));
+    let (weight, others) = after.split_once(',').unwrap_or((after, ""));
     // numpy's numbers are written as `np.float64(2.5)`.
-    let value = value.trim().trim_end_matches(')').rsplit('(').next().unwrap_or_default();
-    let weight = number(unquoted(value.as_bytes()), Field::Real)?;
+    let weight = weight.trim().trim_end_matches(')').rsplit('(').next().unwrap_or_default();
+    let weight = value(unquoted(weight.as_bytes()), Field::Real)?;
     Ok((Some(weight), !before.is_empty() || !others.is_empty()))
-}
-
-/// Returns a word without the quotes around it.
-pub fn unquoted(word: &[u8]) -> &[u8] {
-    match word {
-        [first @ (b'"' | b'\''), inner @ .., last] if first == last => inner,
-        _ => word,
-    }
 }

@@ -1,10 +1,9 @@
 //! A first line with the names of the columns, as in CSV: `source,target,weight`.
 
-use super::super::super::contents::body;
-use super::super::super::entry::number;
 use super::super::super::error::{Defect, shown};
-use super::super::super::header::Field;
-use super::line::unquoted;
+use super::super::super::field::Field;
+use super::super::super::number::value;
+use super::super::super::syntax::{body, first_line};
 
 /// The usual names of the columns of the first and of the second node.
 const NODES: [&[&str]; 2] = [&["source", "src", "from"], &["target", "tgt", "dest", "dst", "to"]];
@@ -20,8 +19,7 @@ pub struct Names {
 impl Names {
     /// Returns the names in the first line of a text that is no comment: at least two words, none of them a number.
     pub fn of(head: &[u8]) -> Option<Self> {
-        let line = body(head).split(|&byte| byte == b'\n').next()?;
-        let line = std::str::from_utf8(line).ok()?.trim();
+        let line = std::str::from_utf8(first_line(body(head))).ok()?.trim();
         let between = [',', ';', '\t'].into_iter().find(|it| line.contains(*it)).unwrap_or(' ');
         let words = line.split(between).map(|word| unquoted(word.trim().as_bytes()));
         let words: Vec<_> = words.filter(|word| between != ' ' || !word.is_empty()).collect();
@@ -53,5 +51,13 @@ impl Names {
 fn name(word: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(word).ok()?;
     let is_name = name.contains(char::is_alphabetic) && !name.contains(char::is_control);
-    (is_name && number(word, Field::Real).is_err()).then(|| name.to_owned())
+    (is_name && value(word, Field::Real).is_err()).then(|| name.to_owned())
+}
+
+/// Returns a word without the quotes around it.
+pub fn unquoted(word: &[u8]) -> &[u8] {
+    match word {
+        [first @ (b'"' | b'\''), inner @ .., last] if first == last => inner,
+        _ => word,
+    }
 }

@@ -1,18 +1,16 @@
 //! Tells the lines of a dense matrix, as `numpy.savetxt` writes them, from those of an edge list.
 
-use super::super::super::entry::number;
 use super::super::super::error::Fault;
-use super::super::super::header::Field;
+use super::super::super::field::Field;
+use super::super::super::number::value;
 use super::super::words::Words;
-use super::line::{Edge, unquoted};
+use super::line::Edge;
+use super::names::unquoted;
 
 /// The number of lines whose columns are counted.
 const LOOKED: u64 = 1 << 10;
 /// The most columns of an edge list: two nodes, a weight and a time.
 const MOST_COLUMNS: u64 = 4;
-/// The cure for a dense matrix.
-pub const DENSE: &str = "a dense matrix is written as a sparse one by `scipy.io.mmwrite('a.mtx', \
-                         scipy.sparse.coo_array(numpy.loadtxt('FILE')))`, with delimiter=',' if it has commas";
 
 pub struct Table {
     lines: u64,
@@ -48,7 +46,7 @@ impl Table {
         let rest = words.comment()?;
         let rest = rest.split(|c: char| c.is_ascii_whitespace() || matches!(c, ',' | ';'));
         let rest = rest.filter(|word| !word.is_empty()).take(MOST_COLUMNS as usize);
-        let rest = rest.map(|word| number(unquoted(word.as_bytes()), Field::Real).ok());
+        let rest = rest.map(|word| value(unquoted(word.as_bytes()), Field::Real).ok());
         let rest = rest.collect::<Option<Vec<_>>>().filter(|_| !edge.has_attributes);
         self.is_binary &= rest.iter().flatten().all(|number| is_bit(*number));
         let columns = rest.map(|rest| 2 + u64::from(edge.weight.is_some()) + rest.len() as u64);
@@ -62,7 +60,8 @@ impl Table {
 
     /// Returns why the lines may be those of a dense matrix. `shape` are the two numbers of a comment.
     pub fn doubt(&self, shape: Option<[u64; 2]>) -> Option<Doubt> {
-        let (lines, columns) = (self.lines, self.columns?);
+        let lines = self.lines;
+        let columns = self.columns?;
         let is_stated = shape == Some([lines, columns]) && (columns > 2 || self.is_binary);
         let is_square = columns > 2 && lines == columns;
         let (why, is_certain) = if columns > MOST_COLUMNS {

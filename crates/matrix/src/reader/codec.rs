@@ -1,4 +1,4 @@
-//! How the bytes of a file are compressed. The first bytes show it; the name does not matter.
+//! How bytes are compressed.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
@@ -8,40 +8,29 @@ use lzma_rust2::XzReader;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::error::name_damage;
-use super::zip::File;
 use crate::memory::Size;
 
 /// The most memory for the dictionary of an xz file, in KiB; `xz -9` needs a quarter of it.
 const MOST_XZ_KIB: u32 = 1 << 18;
+const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
+/// The most bytes that deflate makes of one.
+pub const DEFLATE_GROWTH: u64 = 1032;
 
-#[derive(Clone, Debug)]
-pub enum Compression {
-    Plain,
+/// A stream of the bytes of a file.
+pub type Bytes<'a> = Box<dyn Read + Send + 'a>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Codec {
     Gzip,
     Bzip2,
     Xz,
     Zstd,
-    /// One file of a zip archive.
-    Zip(File),
 }
 
-/// A stream of the bytes of a file after decompression.
-pub type Decompressed<'a> = Box<dyn Read + Send + 'a>;
-
-const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
-const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
-const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
-
-/// The most bytes that deflate makes of one.
-pub const DEFLATE_GROWTH: u64 = 1032;
-
-impl Compression {
-    /// Returns the compression of a file that begins with these bytes; `None` for a zip archive.
+impl Codec {
+    /// Returns the compression of data that begin with these bytes.
     pub fn of(head: &[u8]) -> Option<Self> {
-        if head.starts_with(ZIP_MAGIC) {
-            return None;
-        }
-        // A frame that decoders skip: pzstd begins with one.
+        // A frame that decoders of zstd skip: pzstd begins with one.
         if let [0x50..=0x5f, b'*', b'M', 0x18, ..] = head {
             return Some(Self::Zstd);
         }
@@ -49,37 +38,31 @@ impl Compression {
             (GZIP_MAGIC, Self::Gzip),
             (b"BZh", Self::Bzip2),
             (b"\xfd7zXZ\0", Self::Xz),
-            (ZSTD_MAGIC, Self::Zstd),
+            (b"\x28\xb5\x2f\xfd", Self::Zstd),
         ];
-        let found = magics.into_iter().find(|(magic, _)| head.starts_with(magic));
-        Some(found.map_or(Self::Plain, |(_, compression)| compression))
+        magics.into_iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, codec)| codec)
     }
 
     /// Returns the name of the compressed data in messages.
-    pub const fn name(&self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Plain => "plain",
             Self::Gzip => "gzip",
             Self::Bzip2 => "bzip2",
             Self::Xz => "xz",
             Self::Zstd => "zstd",
-            Self::Zip(_) => "zip",
         }
     }
 
     /// Returns an upper bound on the number of bytes that a compressed byte becomes.
-    pub const fn growth(&self) -> u64 {
+    pub const fn growth(self) -> u64 {
         match self {
-            Self::Plain => 1,
-            Self::Gzip | Self::Zip(_) => DEFLATE_GROWTH,
+            Self::Gzip => DEFLATE_GROWTH,
             Self::Bzip2 | Self::Xz | Self::Zstd => 1 << 20,
         }
     }
 
-    /// Decompresses a stream, which for a zip archive is already the decompressed file.
-    pub fn decompress<'a>(&self, compressed: impl BufRead + Send + 'a) -> Decompressed<'a> {
+    pub fn decompress<'a>(self, compressed: impl BufRead + Send + 'a) -> Bytes<'a> {
         match self {
-            Self::Plain | Self::Zip(_) => Box::new(compressed),
             Self::Gzip => Box::new(Members::<_, GzDecoder<_>>::Compressed(compressed)),
             Self::Bzip2 => Box::new(Members::<_, BzDecoder<_>>::Compressed(compressed)),
             Self::Xz => Box::new(XzReader::new_mem_limit(compressed, true, MOST_XZ_KIB)),
@@ -94,19 +77,16 @@ impl Compression {
 /// Returns the contents of a file without their compression by gzip, bzip2, xz or zstd, as long as they are at most
 /// `most` bytes. Contents that are not compressed, and those of zip archives, are not changed.
 pub fn decompressed(contents: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
-    let compression = Compression::of(&contents).unwrap_or(Compression::Plain);
-    if matches!(compression, Compression::Plain) {
-        return Ok(contents);
-    }
-    let (decompressed, mut text) = (compression.decompress(&contents[..]), Vec::new());
-    let read = decompressed.take(most.saturating_add(1)).read_to_end(&mut text);
-    let name = compression.name();
+    let Some(codec) = Codec::of(&contents) else { return Ok(contents) };
+    let name = codec.name();
+    let mut text = Vec::new();
+    let read = codec.decompress(&contents[..]).take(most.saturating_add(1)).read_to_end(&mut text);
     let bytes = read.map_err(|error| name_damage(error, &format!("{name} data")))?;
     if bytes as u64 > most {
         let message = format!("it is more than {} when it is decompressed", Size(most));
         return Err(invalid(message));
     }
-    if let Some(again) = Compression::of(&text).filter(|it| !matches!(it, Compression::Plain)) {
+    if let Some(again) = Codec::of(&text) {
         let what = format!("it is compressed twice, as {} data in {name} data", again.name());
         return Err(invalid(format!("{what}: decompress it once")));
     }

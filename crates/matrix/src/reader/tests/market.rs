@@ -1,13 +1,15 @@
-use super::super::header::LONGEST_HEAD;
+//! Matrix Market files: how long their parts may be, and what their header says.
+
+use super::super::formats::market::header::LONGEST_HEAD;
 use super::super::{LONGEST_LINE, Opened};
-use super::{CHUNKS, Options, file, gzip, read_text};
+use super::{CHUNKS, Options, file, gzip, read_text, read_within, triplets};
 use crate::memory::{ReadBounds, SizeHint};
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
 
 /// Returns the error for a text, which must be the same for plain and compressed text and all chunk sizes.
 fn error(text: &str) -> String {
-    let error = |text: &[u8], chunk| read_text(text, true, chunk).map(|_| ()).unwrap_err();
+    let error = |text: &[u8], chunk| read_text(text, chunk).map(|_| ()).unwrap_err();
     let first = error(text.as_bytes(), 1 << 20);
     let compressed = gzip(text.as_bytes());
     for chunk in CHUNKS.into_iter().filter(|&chunk| chunk >= 30) {
@@ -22,7 +24,8 @@ fn the_length_of_every_line_has_a_limit() {
     let long = |first: &str, size: usize| first.repeat(size.div_ceil(first.len()));
     let refused = |line: u64| format!("a.mtx:{line}: the line has more than 65536 bytes");
     for size in [LONGEST_LINE + 1, 3 * LONGEST_LINE] {
-        let (blank, digit) = (long(" ", size), long("1", size));
+        let blank = long(" ", size);
+        let digit = long("1", size);
         for (text, line) in [
             (long("%", size), 1),
             (format!("{BANNER}%{blank}\n1 1 1\n1 1 1\n"), 2),
@@ -48,7 +51,8 @@ fn the_size_of_the_header_has_a_limit() {
 
 #[test]
 fn messages_are_short_for_all_errors() {
-    let (digits, word) = ("7".repeat(10_000), "w".repeat(10_000));
+    let digits = "7".repeat(10_000);
+    let word = "w".repeat(10_000);
     for text in [
         format!("{word}\n"),
         format!("%%MatrixMarket {word}\n"),
@@ -68,7 +72,7 @@ fn messages_are_short_for_all_errors() {
         assert!(message.len() < 200 && message.contains("..."), "{message}");
     }
     let kind = format!("{BANNER}% kind: {word}\n1 1 1\n1 1 1\n");
-    let kind = read_text(kind.as_bytes(), true, 30).unwrap().kind.unwrap();
+    let kind = read_text(kind.as_bytes(), 30).unwrap().kind.unwrap();
     assert_eq!(kind, format!("{}...", &word[..200]));
 }
 
@@ -93,4 +97,50 @@ fn the_size_is_that_of_the_header_and_limited_by_the_size_of_the_text() {
             assert_eq!(opened.size_hint().unwrap(), Some(expected), "{head}");
         }
     }
+}
+
+#[test]
+fn without_expansion_only_the_stored_entries_are_returned() {
+    for (text, expected) in [
+        (
+            "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n1 2 3\n",
+            vec![(0, 0, 1.0), (0, 1, 3.0), (1, 0, 2.0)],
+        ),
+        (
+            "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n",
+            vec![(0, 0, 1.0), (1, 0, 2.0), (1, 1, 3.0)],
+        ),
+        ("%%MatrixMarket matrix array real skew-symmetric\n2 2\n1\n", vec![(1, 0, 1.0)]),
+    ] {
+        let options = Options::new(false, None);
+        let read = read_within("a.mtx", text.as_bytes(), &options, ReadBounds::NONE).unwrap();
+        assert_eq!((triplets(&read.csr), read.duplicates), (expected, 0));
+    }
+}
+
+/// Some of the lines are longer than most blocks.
+#[test]
+fn lines_may_be_long() {
+    let comment = format!("%{}\n", "c".repeat(60_000));
+    let blanks = " ".repeat(60_000);
+    let text = format!(
+        "%%MatrixMarket matrix coordinate real general\n{comment}1 2 2\n1{blanks}1 7\n{comment}1 2 8{blanks}\n"
+    );
+    for chunk in CHUNKS {
+        let read = read_text(text.as_bytes(), chunk).unwrap();
+        assert_eq!(triplets(&read.csr), [(0, 0, 7.0), (0, 1, 8.0)]);
+    }
+}
+
+#[test]
+fn the_kind_is_taken_from_the_first_such_comment() {
+    let kind = |comments: &str| {
+        let text =
+            format!("%%MatrixMarket matrix coordinate real general\n{comments}1 1 1\n1 1 7\n");
+        read_text(text.as_bytes(), 30).unwrap().kind
+    };
+    assert_eq!(kind("% name: HB/a\n% kind: power network\r\n"), Some("power network".into()));
+    assert_eq!(kind("%kind: a\n%\n%  kind: b\n"), Some("a".into()));
+    assert_eq!(kind("% kind: a\u{1b}[2Jb\u{9b}c\n"), Some("a\u{fffd}[2Jb\u{fffd}c".into()));
+    assert_eq!(kind("% kinds: a\n% kind:\n% fields: kind: b\n"), None);
 }

@@ -1,57 +1,16 @@
-use std::fmt::Display;
+//! The banner, the comments below it and the size line.
 
-use super::contents::begins_with_numbers;
-use super::error::{Defect, Fault, quote, shown};
-use super::formats::Names;
-use super::text::{BYTE_ORDER_MARK, Lines, after_banner, tokens};
-use crate::csr::MAX_INDEX;
-
-/// The type of the values of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    /// Floating-point numbers: `real` or `double`.
-    Real,
-    Integer,
-    /// Integers that are not negative: `unsigned-integer`.
-    UnsignedInteger,
-    /// Positions without values: `pattern`.
-    Pattern,
-}
-
-impl Field {
-    pub fn name(self) -> &'static str {
-        word_of(self, FIELDS)
-    }
-}
-
-/// The symmetry of the matrix, which determines the part that a file stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Symmetry {
-    General,
-    /// The file stores one triangle; the other is its mirror image. `hermitian` has the same meaning because
-    /// no value is complex.
-    Symmetric,
-    /// The file stores one triangle; the other is its mirror image with the opposite sign.
-    SkewSymmetric,
-}
-
-impl Symmetry {
-    pub fn name(self) -> &'static str {
-        word_of(self, SYMMETRIES)
-    }
-
-    /// Returns the factor of mirrored values; `None` if entries are not mirrored.
-    pub(super) const fn mirror_sign(self) -> Option<f64> {
-        match self {
-            Self::General => None,
-            Self::Symmetric => Some(1.0),
-            Self::SkewSymmetric => Some(-1.0),
-        }
-    }
-}
+use super::super::super::arrays::{check_count, too_many};
+use super::super::super::entry::Entry;
+use super::super::super::error::{Defect, Fault, quote, shown};
+use super::super::super::field::{Field, Symmetry};
+use super::super::super::lines::Lines;
+use super::super::super::number::digits;
+use super::super::super::syntax::{after_banner, begins_with_numbers, tokens, without_mark};
+use super::super::edges::names::Names;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum Layout {
     Coordinate,
     Array,
 }
@@ -59,7 +18,7 @@ pub enum Format {
 /// The meaning of the banner, the first line.
 #[derive(Clone, Debug)]
 pub struct Banner {
-    format: Format,
+    layout: Layout,
     /// The type of the values, or the reason why it is not supported.
     field: Result<Field, Defect>,
     pub symmetry: Symmetry,
@@ -75,7 +34,7 @@ pub struct Sizes {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
-    pub format: Format,
+    pub layout: Layout,
     pub field: Field,
     pub symmetry: Symmetry,
     pub rows: usize,
@@ -89,11 +48,10 @@ pub const LONGEST_HEAD: u64 = 16 << 20;
 /// The number of bytes to which the kind of problem is truncated.
 const LONGEST_KIND: usize = 200;
 
-// The words of the banner with their meanings, the usual one of several words first. A word with the meaning `None` is
-// not supported.
+// The words of the banner with their meanings. A word with the meaning `None` is not supported.
 const OBJECTS: Words<()> = &[("matrix", Some(())), ("vector", None)];
-const FORMATS: Words<Format> =
-    &[("coordinate", Some(Format::Coordinate)), ("array", Some(Format::Array))];
+const LAYOUTS: Words<Layout> =
+    &[("coordinate", Some(Layout::Coordinate)), ("array", Some(Layout::Array))];
 const FIELDS: Words<Field> = &[
     ("real", Some(Field::Real)),
     ("double", Some(Field::Real)),
@@ -111,11 +69,6 @@ const SYMMETRIES: Words<Symmetry> = &[
 
 type Words<T> = &'static [(&'static str, Option<T>)];
 
-fn word_of<T: Copy + PartialEq>(meaning: T, words: Words<T>) -> &'static str {
-    let found = words.iter().find(|(_, known)| *known == Some(meaning));
-    found.expect("each meaning has a word").0
-}
-
 impl Banner {
     pub fn parse(line: &[u8]) -> Result<Self, Defect> {
         let Some(words) = after_banner(line) else {
@@ -128,41 +81,44 @@ impl Banner {
         };
         let mut words = tokens(words);
         choose(words.next(), "object", OBJECTS)?;
-        let format = choose(words.next(), "format", FORMATS)?;
+        let layout = choose(words.next(), "format", LAYOUTS)?;
         let field = match choose(words.next(), "field", FIELDS) {
             Err(defect) if defect.is_unsupported => Err(defect),
             other => Ok(other?),
         };
         let symmetry = choose(words.next(), "symmetry", SYMMETRIES)?;
-        match (format, &field, symmetry, words.next()) {
+        match (layout, &field, symmetry, words.next()) {
             (.., Some(word)) => Err(format!("unexpected {} in the banner", quote(word)).into()),
-            (Format::Array, Ok(Field::Pattern), ..) => {
+            (Layout::Array, Ok(Field::Pattern), ..) => {
                 Err("the array format cannot have the field `pattern`".into())
             }
             (_, Ok(Field::Pattern), Symmetry::SkewSymmetric, _) => {
                 Err("a pattern has no values and cannot be skew-symmetric".into())
             }
-            _ => Ok(Self { format, field, symmetry }),
+            _ => Ok(Self { layout, field, symmetry }),
         }
     }
 
     /// Parses a line after the banner. Returns `None` if it is blank or a comment.
     pub fn sizes(&self, line: &[u8]) -> Result<Option<Sizes>, Defect> {
-        let wanted: &[&str] = match self.format {
-            Format::Coordinate => &["rows", "columns", "entries"],
-            Format::Array => &["rows", "columns"],
+        let wanted: &[&str] = match self.layout {
+            Layout::Coordinate => &["rows", "columns", "entries"],
+            Layout::Array => &["rows", "columns"],
         };
         let found = tokens(line).count();
         if found == 0 {
             return Ok(None);
         }
         if found != wanted.len() {
-            let (wanted, line) = (wanted.join(", "), quote(line.trim_ascii()));
+            let wanted = wanted.join(", ");
+            let line = quote(line.trim_ascii());
             return Err(format!("the size line must contain {wanted}, not {line}").into());
         }
         let sizes = tokens(line).zip(wanted).map(|(word, things)| size(word, things));
         let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
-        let (rows, cols, entries) = (sizes[0], sizes[1], sizes.get(2).copied());
+        let rows = sizes[0];
+        let cols = sizes[1];
+        let entries = sizes.get(2).copied();
         if self.symmetry != Symmetry::General && rows != cols {
             let symmetry = self.symmetry.name();
             return Err(format!("a {symmetry} matrix must be square, not {rows} x {cols}").into());
@@ -172,6 +128,14 @@ impl Banner {
 }
 
 impl Header {
+    /// Returns whether the kind of file may forbid this entry, which [`coordinate`](super::line::coordinate) then
+    /// decides. The faster parsers have checked that the line is well formed and the entry within the matrix.
+    #[inline(always)]
+    pub fn doubts(&self, entry: &Entry) -> bool {
+        self.symmetry == Symmetry::SkewSymmetric && entry.row == entry.col
+            || self.field == Field::UnsignedInteger && entry.value < 0.0
+    }
+
     /// Reads up to and including the size line. Returns also the kind of problem from the comment `% kind: …`.
     pub fn read(lines: &mut Lines) -> Result<(Self, Option<String>), Fault> {
         let banner = banner(lines)?;
@@ -181,33 +145,20 @@ impl Header {
         // Ranks of MPI may divide more entries than 32-bit indices allow among them, so whoever reads all checks that.
         let checked = check_count(rows, "rows").and_then(|()| check_count(cols, "columns"));
         checked.map_err(|defect| lines.fault(defect))?;
-        let Banner { format, symmetry, .. } = banner;
+        let Banner { layout, symmetry, .. } = banner;
         let stored = entries.unwrap_or_else(|| elements(symmetry, rows, cols));
-        let (rows, cols, bytes) = (rows as usize, cols as usize, lines.bytes);
-        Ok((Self { format, field, symmetry, rows, cols, stored, bytes }, kind))
+        let rows = rows as usize;
+        let cols = cols as usize;
+        let bytes = lines.bytes;
+        Ok((Self { layout, field, symmetry, rows, cols, stored, bytes }, kind))
     }
-}
-
-/// Checks that 32-bit indices suffice for this number of rows, columns or entries.
-pub fn check_count(count: u64, things: &str) -> Result<(), Defect> {
-    if count > MAX_INDEX as u64 { Err(too_many(count, things)) } else { Ok(()) }
-}
-
-fn too_many(count: impl Display, things: &str) -> Defect {
-    let most = format!("32-bit indices allow at most {MAX_INDEX}");
-    let mend = match things {
-        "entries" | "nonzeros" => "; several ranks of MPI can divide them (docs/mpi.md)",
-        _ => "",
-    };
-    Defect::unsupported(format!("{count} {things} are too many: {most}{mend}"))
 }
 
 /// Reads the first line that is not empty.
 fn banner(lines: &mut Lines) -> Result<Banner, Fault> {
     loop {
         let line = lines.next()?.ok_or(Defect::from("the file is empty"))?;
-        let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-        if !text.trim_ascii().is_empty() {
+        if !without_mark(line).trim_ascii().is_empty() {
             return Banner::parse(line).map_err(|defect| lines.fault(defect));
         }
         if lines.bytes > LONGEST_HEAD {
@@ -261,12 +212,11 @@ fn kind_in_comment(line: &[u8]) -> Option<String> {
 }
 
 fn size(word: &[u8], things: &str) -> Result<u64, Defect> {
-    let digits = std::str::from_utf8(word).ok();
-    let Some(digits) = digits.filter(|text| text.bytes().all(|c| c.is_ascii_digit())) else {
+    if !word.iter().all(u8::is_ascii_digit) {
         let what = format!("the number of {things} must be a whole number of at least 0");
         return Err(format!("{what}, not {}", quote(word)).into());
-    };
-    digits.parse().map_err(|_| too_many(shown(word, 40), things))
+    }
+    digits(word).ok_or_else(|| too_many(shown(word, 40), things))
 }
 
 fn elements(symmetry: Symmetry, rows: u64, cols: u64) -> u64 {

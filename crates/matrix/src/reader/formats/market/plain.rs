@@ -6,8 +6,8 @@
 use std::arch::x86_64::*;
 use std::hint::select_unpredictable;
 
+use super::super::super::entry::Entry;
 use super::decimal::scaled;
-use super::entry::Entry;
 use super::header::Header;
 use super::scan::is_blank;
 
@@ -93,7 +93,7 @@ impl Lines {
     pub fn get(&self, line: usize, header: &Header) -> Result<Entry, usize> {
         let (key, value) = (self.keys[line], self.values[line]);
         let entry = Entry { row: (key >> 32) as u32, col: key as u32, value };
-        let left = key == LEFT_TO_OTHER || entry.is_doubtful(header);
+        let left = key == LEFT_TO_OTHER || header.doubts(&entry);
         if left { Err(self.starts[line]) } else { Ok(entry) }
     }
 
@@ -332,15 +332,16 @@ fn separators(block: &[u8; BLOCK]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::super::field::{Field, Symmetry};
+    use super::super::header::Layout;
     use super::*;
-    use crate::reader::header::{Field, Format, Symmetry};
 
     /// Parses all lines of a text. Returns the values, or `None` for each line that is left to the other parser and not
     /// parsed.
     fn parse<const PATTERN: bool>(text: &str) -> Vec<Option<f64>> {
-        let (format, field, symmetry) = (Format::Coordinate, Field::Real, Symmetry::General);
+        let (layout, field, symmetry) = (Layout::Coordinate, Field::Real, Symmetry::General);
         let (rows, cols) = (99_999_999, 99_999_999);
-        let header = Header { format, field, symmetry, rows, cols, stored: 0, bytes: 0 };
+        let header = Header { layout, field, symmetry, rows, cols, stored: 0, bytes: 0 };
         let (mut lines, mut at, mut values) = (Lines::new(), 0, Vec::new());
         while at < text.len() {
             // SAFETY: the tests check that the instructions are supported.

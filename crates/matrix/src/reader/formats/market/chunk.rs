@@ -1,77 +1,19 @@
-//! The parser of chunks of text. It returns entries grouped by ranges of rows, from which `build` makes the
+//! The parser of chunks of text. It returns entries grouped by ranges of rows, from which `assemble` makes the
 //! matrix.
 
 use std::io;
-use std::ptr::{NonNull, without_provenance_mut};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nix::sys::mman::{MmapAdvise, madvise};
-use num_traits::Zero;
 use rayon::prelude::*;
 
-use super::entry::{Entry, entries};
-use super::error::{Defect, Fault, Stop};
-use super::header::{Field, Header};
-use super::text::Block;
-use crate::Csr;
-use crate::system::pages::PAGE;
-
-/// The division of the rows into ranges of `1 << shift` rows, so that the entries of a range can be placed
-/// within a cache, and the index of a row within its range fits into 16 bits.
-#[derive(Clone, Copy)]
-pub struct Ranges {
-    pub shift: u32,
-    pub count: usize,
-}
-
-/// The intended number of entries of a range: their columns, values and cursors fit in a second-level cache.
-const RANGE_ENTRIES: u64 = 1 << 16;
-/// The largest number of ranges, which bounds the table `Chunk::ends`. With more than 2^27 rows there can be
-/// more.
-const MAX_RANGES: u64 = 1 << 11;
-
-impl Ranges {
-    pub fn new(rows: usize, entries: u64) -> Self {
-        let wanted = (entries / RANGE_ENTRIES + 1).min(MAX_RANGES);
-        let rows = rows as u64;
-        let shift = rows.div_ceil(wanted).max(1).next_power_of_two().trailing_zeros().min(16);
-        let count = rows.div_ceil(1 << shift) as usize;
-        Self { shift, count }
-    }
-
-    fn of(self, key: u64) -> usize {
-        (key >> 32 >> self.shift) as usize
-    }
-
-    fn row_within(self, key: u64) -> u16 {
-        (key >> 32 & ((1 << self.shift) - 1)) as u16
-    }
-}
-
-/// The entries of one chunk, mirrored ones included, grouped by range and otherwise in the order
-/// of the file.
-pub struct Chunk<'a> {
-    /// The rows, counted from the first row of the range to save memory.
-    pub rows: &'a mut [u16],
-    pub columns: &'a mut [u32],
-    /// The values; empty for a pattern.
-    pub values: &'a mut [f64],
-    /// The end of each range in the arrays.
-    pub ends: Vec<u32>,
-    /// The number of entries in the text, without mirrored ones.
-    pub stored: u64,
-    /// The number of those above the diagonal, if entries are mirrored.
-    pub above: u64,
-}
-
-pub struct Entries {
-    pub csr: Csr<f64>,
-    pub duplicates: u64,
-    /// The numbers of stored entries above and below the diagonal; 0 if entries are not mirrored.
-    pub triangles: [u64; 2],
-    pub bytes: u64,
-}
+use super::super::super::assemble::{Chunk, Ranges};
+use super::super::super::entry::Entry;
+use super::super::super::error::Stop;
+use super::super::super::field::Field;
+use super::super::super::lines::Block;
+use super::header::Header;
+use super::line::entries;
 
 /// The rows, columns and values of all chunks until the matrix is built. Threads take consecutive pieces of the arrays.
 pub struct Store<'a>(pub Mutex<Arrays<'a>>);
@@ -82,38 +24,10 @@ impl<'a> Store<'a> {
     /// Returns the next `size` rows and columns and `values` values, or `None` if fewer are left.
     fn take(&self, size: usize, values: usize) -> Option<Arrays<'a>> {
         let mut rest = self.0.lock().expect("no thread panics while it holds the lock");
-        let (rows, columns) = (rest.0.split_off_mut(..size)?, rest.1.split_off_mut(..size)?);
+        let rows = rest.0.split_off_mut(..size)?;
+        let columns = rest.1.split_off_mut(..size)?;
         Some((rows, columns, rest.2.split_off_mut(..values)?))
     }
-}
-
-/// Allocates `size` zeros, or returns an error if they do not fit in memory. The pages are used only when they
-/// are written.
-pub fn zeros<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
-    // `vec!` gets zeroed pages from the system but aborts if there is no memory, so this is checked first.
-    if Vec::<T>::new().try_reserve_exact(size).is_err() {
-        let bytes = size as u64 * size_of::<T>() as u64;
-        let message = format!("an array of {bytes} bytes for this matrix does not fit in memory");
-        return Err(Defect::unsupported(message).into());
-    }
-    Ok(vec![T::zero(); size])
-}
-
-/// Allocates `size` zeros for temporary use in huge pages, which the kernel maps faster. The matrix itself is in the
-/// pages of all other memory that products use.
-pub fn scratch<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
-    const WORTHWHILE: usize = 1 << 22;
-    let scratch = zeros(size)?;
-    let start = (scratch.as_ptr() as usize).next_multiple_of(PAGE);
-    let bytes = (scratch.as_ptr_range().end as usize).saturating_sub(start);
-    if let Some(start) = NonNull::new(without_provenance_mut(start))
-        && size_of_val(&scratch[..]) >= WORTHWHILE
-    {
-        // SAFETY: the range starts at the first page boundary within the array. The advice does not change
-        // the contents, and a failure has no consequences.
-        let _ = unsafe { madvise(start, bytes, MmapAdvise::MADV_HUGEPAGE) };
-    }
-    Ok(scratch)
 }
 
 /// Parses blocks of text on all threads. Returns the results in the order of the file and the size of the text in
@@ -153,7 +67,8 @@ impl<'s> Parser<'_, 's> {
             _ => (self.lines::<false>(text)?, self.buffer.size),
         };
         let (rows, columns, values) = self.store.take(self.buffer.size, values)?;
-        let (ends, above) = (std::mem::take(&mut self.buffer.counts), self.buffer.above);
+        let ends = std::mem::take(&mut self.buffer.counts);
+        let above = self.buffer.above;
         let mut chunk = Chunk { rows, columns, values, ends, stored, above };
         self.group(&mut chunk);
         Some(chunk)
@@ -161,7 +76,8 @@ impl<'s> Parser<'_, 's> {
 
     fn lines<const PATTERN: bool>(&mut self, text: &[u8]) -> Option<u64> {
         // The compiler keeps the fields of a local buffer and header in registers.
-        let (mut buffer, header) = (std::mem::take(&mut self.buffer), *self.header);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let header = *self.header;
         buffer.begin(self.ranges);
         let mirror = self.mirror;
         let push = |entry| buffer.push_with_image::<PATTERN>(entry, mirror);
@@ -178,10 +94,11 @@ impl<'s> Parser<'_, 's> {
             start += std::mem::replace(end, start);
         }
         let mut place = |key| {
-            let end = &mut chunk.ends[self.ranges.of(key)];
+            let row = (key >> 32) as u32;
+            let end = &mut chunk.ends[self.ranges.of(row)];
             let place = *end as usize;
             *end += 1;
-            chunk.rows[place] = self.ranges.row_within(key);
+            chunk.rows[place] = self.ranges.row_within(row);
             chunk.columns[place] = key as u32;
             place
         };

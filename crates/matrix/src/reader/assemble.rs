@@ -1,57 +1,93 @@
-use std::io;
-use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+//! Makes a matrix of entries that are grouped by ranges of rows, on all threads.
 
+use std::ops::Range;
+use std::ptr::{NonNull, without_provenance_mut};
+
+use nix::sys::mman::{MmapAdvise, madvise};
+use num_traits::Zero;
 use rayon::prelude::*;
 
-use super::chunk::{Buffer, Chunk, Entries, Parser, Ranges, Store, parse_all, scratch, zeros};
-use super::entry;
-use super::error::{Defect, Fault, Stop};
-use super::header::{Field, Header, Symmetry, check_count};
-use super::scan;
-use super::text::{Block, line_at};
+use super::arrays::{check_count, sum, zeros};
+use super::error::Fault;
 use crate::Csr;
 use crate::memory::{ReadBounds, ReadStop};
-use crate::system::pages::provide_pages;
+use crate::system::pages::{PAGE, provide_pages};
 
 /// The memory for an entry of a row that is sorted, in bytes: column and value, in a buffer that may have doubled, and
 /// half of them again.
-pub const SORTED: u64 = 40;
+const SORTED: u64 = 40;
 
-pub fn coordinate<'a>(
-    header: &Header,
-    expand: bool,
-    most_entries: u64,
-    bounds: ReadBounds,
-    blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
-) -> Result<Entries, Stop> {
-    let mirror = header.symmetry.mirror_sign().filter(|_| expand);
-    // The number in the header may be wrong, so the length of the text limits the allocation.
-    let entries = header.stored.min(most_entries) as usize * if mirror.is_some() { 2 } else { 1 };
-    let (mut rows, mut columns) = (scratch(entries)?, scratch(entries)?);
-    let mut values = scratch(if header.field == Field::Pattern { 0 } else { entries })?;
-    let store = Store(Mutex::new((&mut rows, &mut columns, &mut values)));
-    let ranges = Ranges::new(header.rows, entries as u64);
-    let parser = || Parser { header, ranges, mirror, store: &store, buffer: Buffer::default() };
-    let (chunks, bytes) = parse_all(blocks, parser, |parser, text| parser.parse(text))?;
-    if chunks.iter().map(|chunk| chunk.stored).sum::<u64>() != header.stored {
-        return Err(None);
+/// The division of the rows into ranges of `1 << shift` rows, so that the entries of a range can be placed
+/// within a cache, and the index of a row within its range fits into 16 bits.
+#[derive(Clone, Copy)]
+pub struct Ranges {
+    pub shift: u32,
+    pub count: usize,
+}
+
+/// The intended number of entries of a range: their columns, values and cursors fit in a second-level cache.
+const RANGE_ENTRIES: u64 = 1 << 16;
+/// The largest number of ranges, which bounds the table `Chunk::ends`. With more than 2^27 rows there can be
+/// more.
+const MAX_RANGES: u64 = 1 << 11;
+
+impl Ranges {
+    pub fn new(rows: usize, entries: u64) -> Self {
+        let wanted = (entries / RANGE_ENTRIES + 1).min(MAX_RANGES);
+        let rows = rows as u64;
+        let shift = rows.div_ceil(wanted).max(1).next_power_of_two().trailing_zeros().min(16);
+        let count = rows.div_ceil(1 << shift) as usize;
+        Self { shift, count }
     }
-    let (csr, duplicates) = assemble(header, ranges, mirror.is_some(), &chunks, bounds)?;
-    let above: u64 = chunks.iter().map(|chunk| chunk.above).sum();
-    let mirrored = chunks.iter().map(|chunk| chunk.rows.len() as u64).sum::<u64>() - header.stored;
-    Ok(Entries { csr, duplicates, triangles: [above, mirrored - above], bytes })
+
+    #[inline(always)]
+    pub fn of(self, row: u32) -> usize {
+        (row >> self.shift) as usize
+    }
+
+    #[inline(always)]
+    pub fn row_within(self, row: u32) -> u16 {
+        (row & ((1 << self.shift) - 1)) as u16
+    }
 }
 
-/// Returns the temporary memory of `coordinate` in bytes: row, column and value of each entry, and one byte
-/// per entry for the tables of ranges.
-pub fn coordinate_scratch_bytes(field: Field, entries: u64) -> u64 {
-    entries.saturating_mul(if field == Field::Pattern { 2 + 4 + 1 } else { 2 + 4 + 8 + 1 })
+/// The entries of one chunk, mirrored ones included, grouped by range and otherwise in the order
+/// of the file.
+pub struct Chunk<'a> {
+    /// The rows, counted from the first row of the range to save memory.
+    pub rows: &'a mut [u16],
+    pub columns: &'a mut [u32],
+    /// The values; empty for a pattern.
+    pub values: &'a mut [f64],
+    /// The end of each range in the arrays.
+    pub ends: Vec<u32>,
+    /// The number of entries in the text, without mirrored ones.
+    pub stored: u64,
+    /// The number of those above the diagonal, if entries are mirrored.
+    pub above: u64,
 }
 
-fn assemble(
-    header: &Header,
+/// Allocates `size` zeros for temporary use in huge pages, which the kernel maps faster. The matrix itself is in the
+/// pages of all other memory that products use.
+pub fn scratch<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
+    const WORTHWHILE: usize = 1 << 22;
+    let scratch = zeros(size)?;
+    let start = (scratch.as_ptr() as usize).next_multiple_of(PAGE);
+    let bytes = (scratch.as_ptr_range().end as usize).saturating_sub(start);
+    if let Some(start) = NonNull::new(without_provenance_mut(start))
+        && size_of_val(&scratch[..]) >= WORTHWHILE
+    {
+        // SAFETY: the range starts at the first page boundary within the array. The advice does not change
+        // the contents, and a failure has no consequences.
+        let _ = unsafe { madvise(start, bytes, MmapAdvise::MADV_HUGEPAGE) };
+    }
+    Ok(scratch)
+}
+
+/// Makes a matrix of this shape of the entries of chunks, which may be `mirrored` ones too. Entries with the same
+/// position are summed in the order of the chunks. Returns also the number of stored entries that were duplicates.
+pub fn assemble(
+    [rows, cols]: [usize; 2],
     ranges: Ranges,
     mirrored: bool,
     chunks: &[Chunk],
@@ -62,21 +98,20 @@ fn assemble(
     let threads = rayon::current_num_threads();
     let allow = |length: usize| bounds.allow(SORTED * nnz.min(threads * length) as u64);
     let mut csr = Csr {
-        rows: header.rows,
-        cols: header.cols,
-        row_offsets: zeros(header.rows + 1)?,
+        rows,
+        cols,
+        row_offsets: zeros(rows + 1)?,
         column_indices: zeros(nnz)?,
         values: zeros(nnz)?,
     };
+    let is_pattern = chunks.iter().all(|chunk| chunk.values.is_empty());
     let results: Vec<Result<FilledSlot, Fault>> = slots(&mut csr, ranges, chunks)
         .into_par_iter()
-        .map_init(Vec::new, |cursors, slot| {
-            slot.fill(chunks, header.field == Field::Pattern, mirrored, cursors, allow)
-        })
+        .map_init(Vec::new, |cursors, slot| slot.fill(chunks, is_pattern, mirrored, cursors, allow))
         .collect();
     // The results are collected sequentially so that the first fault is reported.
     let filled = results.into_iter().collect::<Result<Vec<_>, _>>()?;
-    csr.row_offsets[header.rows] = nnz as u32;
+    csr.row_offsets[rows] = nnz as u32;
     if filled.iter().any(|slot| slot.entries.len() < slot.size) {
         close_gaps(&mut csr, ranges, &filled);
     }
@@ -133,7 +168,7 @@ impl Slot<'_> {
     fn fill(
         mut self,
         chunks: &[Chunk],
-        pattern: bool,
+        is_pattern: bool,
         mirrored: bool,
         cursors: &mut Vec<u32>,
         allow: impl Fn(usize) -> Result<(), ReadStop>,
@@ -141,7 +176,7 @@ impl Slot<'_> {
         provide_pages(self.column_indices);
         provide_pages(self.values);
         self.count_rows(chunks, cursors);
-        if pattern {
+        if is_pattern {
             self.values.fill(1.0);
         }
         self.place(chunks, cursors);
@@ -216,7 +251,8 @@ impl Slot<'_> {
         mirrored: bool,
         allow: impl Fn(usize) -> Result<(), ReadStop>,
     ) -> Result<(usize, u64), Fault> {
-        let (mut remaining, mut duplicates) = (0, 0);
+        let mut remaining = 0;
+        let mut duplicates = 0;
         let mut sorted: Vec<(u32, f64)> = Vec::new();
         for row in 0..self.row_offsets.len() {
             let entries = self.row(row);
@@ -227,7 +263,8 @@ impl Slot<'_> {
             sorted.sort_by_key(|&(col, _)| col);
             self.row_offsets[row] = remaining as u32;
             for same in sorted.chunk_by(|a, b| a.0 == b.0) {
-                let (row, col) = (self.first_row + row, same[0].0);
+                let row = self.first_row + row;
+                let col = same[0].0;
                 self.column_indices[remaining] = col;
                 let value = sum(row, same)?;
                 self.values[remaining] = value;
@@ -244,17 +281,6 @@ impl Slot<'_> {
 fn advance(cursor: &mut u32) -> usize {
     *cursor += 1;
     *cursor as usize - 1
-}
-
-/// Sums entries (column, value) that have the same position in row `row`. The sum must be finite.
-pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, Defect> {
-    let (col, first) = same[0];
-    let sum = same[1..].iter().fold(first, |sum, entry| sum + entry.1);
-    if sum.is_finite() {
-        return Ok(sum);
-    }
-    let (count, row, col) = (same.len(), row + 1, col + 1);
-    Err(format!("the {count} entries in row {row}, column {col} sum to {sum}").into())
 }
 
 fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, slots: &[FilledSlot]) {
@@ -275,96 +301,4 @@ fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, slots: &[FilledSlot]) {
     csr.values.truncate(end);
     csr.column_indices.shrink_to_fit();
     csr.values.shrink_to_fit();
-}
-
-/// Parses the elements of a file in the array format: all elements column by column, without indices.
-pub fn array<'a>(
-    header: &Header,
-    expand: bool,
-    blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
-) -> Result<Entries, Stop> {
-    let found = AtomicU64::new(0);
-    let (chunks, bytes) = parse_all(
-        blocks,
-        || (),
-        |(), text| {
-            let chunk = elements(text, header)?;
-            let size = chunk.len() as u64;
-            let all = found.fetch_add(size, Ordering::Relaxed) + size;
-            // Surplus elements are not stored: a small compressed file can contain very many.
-            (all <= header.stored).then_some(chunk)
-        },
-    )?;
-    let elements = chunks.concat();
-    if elements.len() as u64 != header.stored {
-        return Err(None);
-    }
-    let csr = by_rows(header, expand, &elements)?;
-    Ok(Entries { csr, duplicates: 0, triangles: [0; 2], bytes })
-}
-
-/// Returns the temporary memory of `array` in bytes: the vectors of the chunks and their concatenation.
-pub fn array_scratch_bytes(elements: u64) -> u64 {
-    elements.saturating_mul(16 + 8)
-}
-
-fn elements(text: &[u8], header: &Header) -> Option<Vec<f64>> {
-    let (mut elements, mut at) = (Vec::new(), 0);
-    while at < text.len() {
-        let quick = scan::element(&text[at..]);
-        let quick = quick.filter(|q| header.field != Field::UnsignedInteger || q.0 >= 0.0);
-        let (element, length) = match quick {
-            Some((element, length)) => (Some(element), length),
-            None => {
-                let line = line_at(text, at)?;
-                (entry::element(line, header).ok()?, line.len())
-            }
-        };
-        elements.extend(element);
-        at += length;
-    }
-    Some(elements)
-}
-
-/// Returns the index of element (row, col) in the array and the sign by which it is multiplied.
-fn stored_at(header: &Header, row: usize, col: usize) -> (usize, f64) {
-    let (low, high) = (row.min(col), row.max(col));
-    let rows = header.rows;
-    match header.symmetry {
-        Symmetry::General => (col * rows + row, 1.0),
-        // The columns before column `low` have rows, rows - 1, ... elements.
-        Symmetry::Symmetric => (low * (2 * rows - low + 1) / 2 + high - low, 1.0),
-        Symmetry::SkewSymmetric => {
-            let sign = if row < col { -1.0 } else { 1.0 };
-            (low * (2 * rows - low - 1) / 2 + high - low - 1, sign)
-        }
-    }
-}
-
-fn columns(header: &Header, expand: bool, row: usize) -> impl Iterator<Item = usize> {
-    let last = match header.symmetry {
-        Symmetry::General => header.cols,
-        _ if expand => header.cols,
-        _ => row + 1,
-    };
-    let skip = header.symmetry == Symmetry::SkewSymmetric;
-    (0..last).filter(move |&col| !(skip && col == row))
-}
-
-fn by_rows(header: &Header, expand: bool, elements: &[f64]) -> Result<Csr<f64>, Fault> {
-    let nnz = (0..header.rows).map(|row| columns(header, expand, row).count()).sum::<usize>();
-    check_count(nnz as u64, "nonzeros")?;
-    let mut row_offsets = zeros(header.rows + 1)?;
-    let mut column_indices = Vec::with_capacity(nnz);
-    let mut values = Vec::with_capacity(nnz);
-    for row in 0..header.rows {
-        for col in columns(header, expand, row) {
-            let (place, sign) = stored_at(header, row, col);
-            column_indices.push(col as u32);
-            values.push(sign * elements[place]);
-        }
-        row_offsets[row + 1] = values.len() as u32;
-    }
-    let (rows, cols) = (header.rows, header.cols);
-    Ok(Csr { rows, cols, row_offsets, column_indices, values })
 }

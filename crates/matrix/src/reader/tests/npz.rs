@@ -1,5 +1,5 @@
-use super::super::super::tests::archive::{renamed, zip_of};
-use super::{error, read_file};
+use super::archive::{renamed, zip_of};
+use super::read;
 
 /// Returns an array as NumPy stores it.
 pub fn npy(kind: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
@@ -30,7 +30,7 @@ fn npz(name: &str, array: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn arrays_of_scipy_are_checked_element_by_element() {
-    let values = |array| read_file("a.npz", &npz("data.npy", array), "").unwrap().csr.values;
+    let values = |array| read("a.npz", &npz("data.npy", array)).unwrap().csr.values;
     assert_eq!(values(npy("|b1", "(2,)", &[1, 0])), [1.0, 0.0]);
     assert_eq!(values(npy(">i2", "(2L,)", &[255, 254, 1, 0])), [-2.0, 256.0]);
     assert_eq!(values(npy("<f4", "(2,)", &[0, 0, 0, 63, 0, 0, 128, 191])), [0.5, -1.0]);
@@ -60,20 +60,20 @@ fn arrays_of_scipy_are_checked_element_by_element() {
         ("shape.npy", integers(&[2, 0]), "indices.npy[0]: 1 must be less than 0"),
         ("format.npy", npy("|S3", "()", b"dia"), "format.npy: the format \"dia\" is not read; sa"),
     ] {
-        let error = error("a.npz", npz(name, array));
+        let error = read("a.npz", &npz(name, array)).unwrap_err();
         assert!(error.starts_with(&format!("a.npz: {expected}")), "{error}");
     }
     let twice = renamed(npz("", Vec::new()), "indptr.npy", "format.npy");
     let expected = "a.npz: the zip archive contains several files with the name format.npy; unpack";
-    assert!(error("a.npz", twice).starts_with(expected));
+    assert!(read("a.npz", &twice).unwrap_err().starts_with(expected));
     let mut damaged = npz("", Vec::new());
     let place = damaged.windows(3).rposition(|bytes| bytes == b"\n\x01\0").unwrap();
     damaged[place + 1] = 0;
     let expected = "a.npz: the zip data of data.npy are damaged (another length or checksum than";
-    assert!(error("a.npz", &damaged).starts_with(expected));
+    assert!(read("a.npz", &damaged).unwrap_err().starts_with(expected));
     // The size of the last array in the directory of the archive.
     let place = damaged.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap() + 24;
     damaged[place + 3] = 1;
     let expected = "a.npz: data.npy in the zip archive has fewer bytes than stated";
-    assert!(error("a.npz", &damaged).starts_with(expected));
+    assert!(read("a.npz", &damaged).unwrap_err().starts_with(expected));
 }
