@@ -88,7 +88,7 @@ fn two_runs_of_one_program_are_the_same_if_they_have_three_processes() {
         let lines = |rows: Vec<Row>| rows.into_iter().map(RecordedRow::from).collect::<Vec<_>>();
         let [a, b] = [lines(run(processes)), lines(run(processes))];
         let side = |lines| Compared { name: "rows.csv", lines };
-        let comparison = Comparison::of(side(&a[..]), side(&b[..])).unwrap();
+        let comparison = Comparison::of(side(&a[..]), side(&b[..]), false).unwrap();
         let [faster, _, slower, unknown] = comparison.counts().unwrap();
         assert_eq!(unknown, 0);
         faster + slower

@@ -93,12 +93,11 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     check_met(args.relative_to.as_slice(), lines).context("--relative-to")?;
     let [runs_a, runs_b] = files.each_ref().map(Vec::len);
     let are_turns = runs_a == runs_b && runs_a > 1;
-    let of = if are_turns { Comparison::of_turns } else { Comparison::of };
     let [mut a, mut b] = files.map(|files| one(files, args.relative_to.as_ref()));
     choose(&args.methods, [&mut a, &mut b])?;
     let names = sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));
     let [a, b] = [(&names[0], &a), (&names[1], &b)].map(|(name, lines)| Compared { name, lines });
-    let mut comparison = of(a, b)?;
+    let mut comparison = Comparison::of(a, b, are_turns)?;
     comparison.by_values = args.by_values;
     let width = env.width.filter(|_| args.output.output.is_none());
     let text = match format {

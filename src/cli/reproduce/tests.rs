@@ -90,7 +90,8 @@ fn definitions_refer_to_existing_matrices_and_methods() {
             .map(|choice| choice.name())
             .collect();
         let of_claims = claims.iter().flat_map(|claim| claim.measured.operands());
-        for select in of_claims.chain(views.iter().flat_map(|view| view.selections())) {
+        let of_views = views.iter().flat_map(|view| view.selections());
+        for select in of_claims.cloned().chain(of_views) {
             let measured = methods.iter().any(|method| select.names(method));
             assert!(measured, "{id}: '{select}' is not measured");
         }

@@ -2,30 +2,15 @@
 //! and recorded rows.
 
 mod parse;
+mod rule;
 
-use std::fmt::{self, Debug, Display};
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// An item that filters can select by its fields.
-pub trait Filtered: Clone + Debug {
-    fn field(name: &str) -> Option<Field<Self>>;
-
-    fn names() -> impl Iterator<Item = &'static str>;
-
-    /// Describes the valid names, for messages.
-    fn expected() -> String;
-}
-
-/// How the value of a field follows from an item and the name of the field.
-#[derive(Clone)]
-pub enum Field<T> {
-    /// A number, or `None` if it is unknown.
-    Number(fn(&T, &str) -> Option<f64>),
-    Word(for<'i> fn(&'i T, &str) -> &'i str),
-    Property(fn(&T) -> bool),
-}
+use rule::Rule;
+pub use rule::{Field, Filtered};
 
 /// A condition on items of the type `T`. Filters with the same text are equal.
 #[derive(Clone, Debug, Deserialize)]
@@ -33,16 +18,6 @@ pub enum Field<T> {
 pub struct Filter<T: Filtered> {
     text: String,
     rule: Rule<T>,
-}
-
-#[derive(Clone, Debug)]
-enum Rule<T: Filtered> {
-    All(Vec<Self>),
-    Any(Vec<Self>),
-    Not(Box<Self>),
-    Number(String, fn(&T, &str) -> Option<f64>, fn(&f64, &f64) -> bool, f64),
-    Word(String, for<'i> fn(&'i T, &str) -> &'i str, fn(&str, &str) -> bool, String),
-    Property(fn(&T) -> bool),
 }
 
 impl<T: Filtered> Filter<T> {
@@ -71,30 +46,6 @@ impl<T: Filtered> Filter<T> {
         let texts: Vec<_> = both.map(text).into_iter().filter(|text| !text.is_empty()).collect();
         let rule = Rule::All(both.map(|filter| filter.rule.clone()).into());
         Self { text: texts.join(" && "), rule }
-    }
-}
-
-impl<T: Filtered> Rule<T> {
-    fn holds(&self, item: &T) -> bool {
-        match self {
-            Self::All(rules) => rules.iter().all(|rule| rule.holds(item)),
-            Self::Any(rules) => rules.iter().any(|rule| rule.holds(item)),
-            Self::Not(rule) => !rule.holds(item),
-            Self::Number(name, number, compare, right) => {
-                number(item, name).is_some_and(|left| compare(&left, right))
-            }
-            Self::Word(name, word, compare, right) => compare(word(item, name), right),
-            Self::Property(has) => has(item),
-        }
-    }
-
-    fn numbers(&self) -> Vec<&str> {
-        match self {
-            Self::All(rules) | Self::Any(rules) => rules.iter().flat_map(Self::numbers).collect(),
-            Self::Not(rule) => rule.numbers(),
-            Self::Number(name, ..) => vec![name],
-            Self::Word(..) | Self::Property(_) => Vec::new(),
-        }
     }
 }
 

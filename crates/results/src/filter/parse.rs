@@ -1,7 +1,7 @@
 //! The recursive-descent parser of filters. The lowest precedence is that of ||, followed by &&, ! and
 //! parentheses.
 
-use super::{Field, Filtered, Rule};
+use super::rule::{Field, Filtered, Rule};
 use spmv_matrix::near::did_you_mean;
 
 /// The largest depth of ! and parentheses; deeper nesting could overflow the stack.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::grouped;
+use super::groups::grouped;
 use super::matched::is_loss;
 use super::names::count;
 use super::standings::Time;
@@ -26,22 +26,22 @@ pub fn answer(times: &[Time], planned: Option<u32>, baseline: Option<&str>) -> O
     let complete = methods.iter().filter(|method| method.losses.len() == matrices);
     let safest = complete.min_by(|a, b| a.mean().total_cmp(&b.mean())).unwrap_or(first);
     let is_close = mean(&ratios(first, safest)) < LEAST_LOSS;
-    let is_first = is_close && first.losses.len() == safest.losses.len();
-    let (method, reason) = match is_first {
-        true => (first, first.wins(matrices) + &first.loss_elsewhere(matrices)),
-        false => (safest, safest.loses_least()),
+    let mut sentences = Vec::new();
+    if is_close && first.losses.len() == safest.losses.len() {
+        let reason = first.wins(matrices) + &first.loss_elsewhere(matrices);
+        sentences.push(format!("{}: it {reason}", first.name));
+        sentences.extend(first.speed(&methods, baseline, matrices));
+        sentences.extend((first.name != safest.name).then(|| safest.is_close_to(first)));
+    } else {
+        sentences.push(format!("{}: it {}", safest.name, safest.loses_least()));
+        sentences.extend(safest.speed(&methods, baseline, matrices));
+        sentences.extend((first.name != safest.name).then(|| first.wins_but(safest, matrices)));
+    }
+    let usage = match planned {
+        Some(products) => format!("For {}, use", count(products as usize, "product")),
+        None => "Use".into(),
     };
-    let remark = (first.name != safest.name).then(|| match is_first {
-        true => safest.is_close_to(first),
-        false => first.wins_but(safest, matrices),
-    });
-    let usage = planned.map_or("Use".into(), |products| {
-        format!("For {}, use", count(products as usize, "product"))
-    });
-    let reason = format!("{usage} {}: it {reason}", method.name);
-    let sentences = [Some(reason), method.speed(&methods, baseline, matrices), remark];
-    let sentences = sentences.into_iter().flatten().map(|sentence| sentence + ".");
-    Some(sentences.collect::<Vec<_>>().join(" "))
+    Some(format!("{usage} {}.", sentences.join(". ")))
 }
 
 /// A method on the matrices on which it has a time.
@@ -60,28 +60,28 @@ impl<'a> Method<'a> {
     /// Returns the methods, none if only one has times.
     fn all(times: &'a [Time]) -> Vec<Self> {
         let contest = contest(times, |time| (time.matrix, &time.method, time.picked.as_deref()));
+        if contest.iter().all(|time| time.method == contest[0].method) {
+            return Vec::new();
+        }
         let mut methods = BTreeMap::<&str, Self>::new();
-        let contests = grouped(contest.iter().copied(), |time| time.matrix);
-        let first = contests
-            .iter()
-            .filter_map(|(matrix, of)| Some((*matrix, *fastest(of, |it| &it.time)?)));
-        let first: BTreeMap<_, &Time> = first.collect();
+        let mut winners = BTreeMap::new();
+        for (matrix, rivals) in grouped(contest, |time| time.matrix) {
+            let Some(&winner) = fastest(&rivals, |time| &time.time) else { continue };
+            winners.insert(matrix, winner);
+            let mut others = rivals.iter().filter(|time| time.method != winner.method);
+            let is_uncertain =
+                others.any(|other| other.time.over(&winner.time).is_apart() == Some(false));
+            let method = methods.entry(&winner.method).or_default();
+            method.won += 1;
+            method.uncertain += usize::from(is_uncertain);
+        }
         for time in times {
-            let Some(first) = first.get(&time.matrix) else { continue };
+            let Some(winner) = winners.get(&time.matrix) else { continue };
             let method = methods.entry(&time.method).or_default();
             method.name = &time.method;
-            method.losses.insert(time.matrix, time.time.over(&first.time).value);
+            method.losses.insert(time.matrix, time.time.over(&winner.time).value);
         }
-        for (matrix, rivals) in contests {
-            let first = first[&matrix];
-            let rivals = rivals.iter().filter(|time| time.method != first.method);
-            let is_apart = rivals.filter_map(|rival| rival.time.over(&first.time).is_apart());
-            let method = methods.entry(&first.method).or_default();
-            method.won += 1;
-            method.uncertain += usize::from(is_apart.into_iter().any(|is| !is));
-        }
-        let is_contest = contest.iter().any(|time| time.method != contest[0].method);
-        methods.into_values().filter(|_| is_contest).collect()
+        methods.into_values().collect()
     }
 
     /// Returns what is greater for a method that is the fastest on more matrices, or on equally many and in the mean.
@@ -99,22 +99,23 @@ impl<'a> Method<'a> {
     }
 
     fn wins(&self, matrices: usize) -> String {
-        let uncertain = match self.uncertain {
-            0 => String::new(),
-            some => format!(", on {some} of them not distinguishable from another"),
-        };
-        format!("is the fastest on {} of {}{uncertain}", self.won, count(matrices, "matrix"))
+        let wins = format!("is the fastest on {} of {}", self.won, count(matrices, "matrix"));
+        match self.uncertain {
+            0 => wins,
+            some => format!("{wins}, on {some} of them not distinguishable from another"),
+        }
     }
 
     /// Returns what is lost where another method is the fastest.
     fn loss_elsewhere(&self, matrices: usize) -> String {
         let greatest = self.losses(Statistic::Max);
-        let time = match is_loss(greatest) {
-            true => format!("at most {greatest:.2} times the time of the fastest"),
-            false => "no longer than the fastest".into(),
-        };
-        let loss = (self.won < matrices).then(|| format!("; on the others it takes {time}"));
-        loss.unwrap_or_default()
+        if self.won == matrices {
+            String::new()
+        } else if is_loss(greatest) {
+            format!("; on the others it takes at most {greatest:.2} times the time of the fastest")
+        } else {
+            "; on the others it takes no longer than the fastest".into()
+        }
     }
 
     fn loses_least(&self) -> String {
@@ -135,42 +136,47 @@ impl<'a> Method<'a> {
     }
 
     fn wins_but(&self, safest: &Self, matrices: usize) -> String {
-        let but = match matrices - self.losses.len() {
-            0 => {
-                let times = times(&ratios(self, safest));
-                format!("takes {times} the time of {} in the geometric mean", safest.name)
-            }
-            missing => format!("has no time on {missing} of them"),
-        };
-        format!("{} {}, but {but}", self.name, self.wins(matrices))
+        let wins = format!("{} {}", self.name, self.wins(matrices));
+        let missing = matrices - self.losses.len();
+        if missing > 0 {
+            return format!("{wins}, but has no time on {missing} of them");
+        }
+        let times = times(&ratios(self, safest));
+        format!("{wins}, but takes {times} the time of {} in the geometric mean", safest.name)
     }
 
     /// Returns the speed over the baseline over which the method gains the least, of those with a time on the most
     /// matrices.
     fn speed(&self, methods: &[Self], baseline: Option<&str>, matrices: usize) -> Option<String> {
-        let is_meant = |name: &str| match baseline {
-            Some(baseline) => baseline == name,
-            None => Baseline::named(name).is_some(),
-        };
-        let others = methods.iter().filter(|of| is_meant(of.name) && of.name != self.name);
+        let others = methods.iter().filter(|other| match baseline {
+            _ if other.name == self.name => false,
+            Some(baseline) => baseline == other.name,
+            None => Baseline::named(other.name).is_some(),
+        });
         let speeds: Vec<_> = others.map(|other| (other.name, ratios(other, self))).collect();
         let most = speeds.iter().map(|(_, speed)| speed.len()).max().filter(|&most| most > 0)?;
         let complete = speeds.iter().filter(|(_, speed)| speed.len() == most);
         let (name, speed) = complete.min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)))?;
-        let role = if baseline.is_none() { ", the baseline that comes closest" } else { "" };
-        let ends = [Statistic::Min, Statistic::Max].map(|of| of.of(speed).unwrap_or(f64::NAN));
-        let on_single = format!("; on single matrices {:.2} to {:.2} times", ends[0], ends[1]);
-        let on_single = if most > 1 { on_single } else { String::new() };
-        let on = (most < matrices).then(|| format!("; both have a time on {most}"));
-        let (times, on) = (times(speed), on.unwrap_or_default());
-        Some(format!("In the geometric mean it is {times} as fast as {name}{role}{on_single}{on}"))
+        let mut text = format!("In the geometric mean it is {} as fast as {name}", times(speed));
+        if baseline.is_none() {
+            text += ", the baseline that comes closest";
+        }
+        if most > 1 {
+            let [least, greatest] = [Statistic::Min, Statistic::Max].map(|end| end.of(speed));
+            let (least, greatest) = least.zip(greatest)?;
+            text += &format!("; on single matrices {least:.2} to {greatest:.2} times");
+        }
+        if most < matrices {
+            text += &format!("; both have a time on {most}");
+        }
+        Some(text)
     }
 }
 
 /// Divides the times of a method by those of another one on the matrices where both have one.
 fn ratios(method: &Method, other: &Method) -> Vec<f64> {
-    let ratio = |(matrix, loss): (_, &f64)| Some(loss / other.losses.get(matrix)?);
-    method.losses.iter().filter_map(ratio).collect()
+    let losses = method.losses.iter();
+    losses.filter_map(|(matrix, loss)| Some(loss / other.losses.get(matrix)?)).collect()
 }
 
 fn mean(ratios: &[f64]) -> f64 {
@@ -179,9 +185,11 @@ fn mean(ratios: &[f64]) -> f64 {
 
 /// Returns how many times something the geometric mean of ratios is, with its interval.
 fn times(ratios: &[f64]) -> String {
-    let between = |(low, high)| format!(" (95 % interval {low:.2} to {high:.2})");
-    let between = mean_interval(ratios).map(between).unwrap_or_default();
-    format!("{:.2} times{between}", mean(ratios))
+    let times = format!("{:.2} times", mean(ratios));
+    match mean_interval(ratios) {
+        Some((low, high)) => format!("{times} (95 % interval {low:.2} to {high:.2})"),
+        None => times,
+    }
 }
 
 #[cfg(test)]
@@ -189,26 +197,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::row::Row;
-
-    /// Returns the times of the methods in the first line, a line per matrix; `-` is no time. Intervals are ± 10 %. A
-    /// method `auto` chose the one before it.
-    fn table(text: &str) -> Vec<Time> {
-        let mut lines = text.split('/').map(|line| line.split_whitespace().collect::<Vec<_>>());
-        let names = lines.next().unwrap();
-        let time = |(matrix, (place, text)): (usize, (usize, &str))| {
-            let ms: f64 = text.parse().ok()?;
-            let picked = (names[place] == "auto").then(|| names[place - 1].to_owned());
-            let time = Row::default().with_median(ms, (0.9 * ms, 1.1 * ms)).timing(None)?;
-            Some(Time { matrix, method: names[place].to_owned(), time, picked, ..Time::default() })
-        };
-        let lines = lines.enumerate();
-        let cells = lines.flat_map(|(matrix, line)| {
-            let cells: Vec<_> = line.into_iter().enumerate().collect();
-            cells.into_iter().map(move |cell| (matrix, cell))
-        });
-        cells.filter_map(time).collect()
-    }
+    use crate::report::standings::times_of;
 
     /// The methods, then their times on each matrix. In the second table, auto chose a slow method on the second
     /// matrix.
@@ -224,7 +213,7 @@ mod tests {
             "packed / 1 / 2",
         ];
         let answers =
-            tables.map(|table| answer(&self::table(table), None, None).unwrap_or_default() + "\n");
+            tables.map(|table| answer(&times_of(table), None, None).unwrap_or_default() + "\n");
         expect![[r#"
             Use packed: it is the fastest on 3 of 3 matrices, on 1 of them not distinguishable from another. In the geometric mean it is 2.06 times (95 % interval 1.10 to 4.00) as fast as csr-rows, the baseline that comes closest; on single matrices 1.10 to 4.00 times. auto is about as fast: in the geometric mean it takes 1.00 times (95 % interval 0.99 to 1.01) its time.
             Use auto: it loses the least as the only method; in the geometric mean it takes 1.00 times (95 % interval 0.99 to 1.01) the time of the fastest on each matrix, at most 1.01 times. In the geometric mean it is 2.00 times (95 % interval 1.00 to 3.96) as fast as csr-rows, the baseline that comes closest; on single matrices 1.00 to 3.96 times. packed is the fastest on 2 of 3 matrices, but takes 1.10 times (95 % interval 0.99 to 1.33) the time of auto in the geometric mean.
@@ -238,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_number_of_products_and_a_baseline_may_be_given() {
-        let times = table("packed mkl-ie csr-rows / 1 2 4 / 1 8 - / 3 0.75 -");
+        let times = times_of("packed mkl-ie csr-rows / 1 2 4 / 1 8 - / 3 0.75 -");
         let answer = answer(&times, Some(1), Some("csr-rows")).unwrap();
         expect![[r#"
             For 1 product, use packed: it is the fastest on 2 of 3 matrices; on the others it takes at most 4.00 times the time of the fastest. In the geometric mean it is 4.00 times as fast as csr-rows; both have a time on 1.

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::grouped;
+use super::groups::grouped;
 use crate::files::read::RecordedRow;
 use crate::row::matrix_parts;
 

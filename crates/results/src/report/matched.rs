@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::least;
+use super::groups::least;
 use super::numeric::Column;
 use super::select::Select;
 use crate::files::read::RecordedRow;
@@ -155,90 +155,30 @@ pub fn best_share(
 mod tests {
     use super::*;
     use crate::report::row;
-    use crate::row::{Row, Status};
-
-    fn line(file: &str, method: &str, ms: f64) -> RecordedRow {
-        RecordedRow::from(row(file, method, ms))
-    }
-
-    fn changed(file: &str, method: &str, ms: f64, change: impl FnOnce(&mut Row)) -> RecordedRow {
-        let mut row = row(file, method, ms);
-        change(&mut row);
-        RecordedRow::from(row)
-    }
-
-    fn select(text: &str) -> Select {
-        text.parse().unwrap()
-    }
-
-    /// merge over mkl: 3 / 2 on a; 1 / 4 on b, where 4 is the fastest correct time; c has no mkl, d no time of merge.
-    fn lines() -> Vec<RecordedRow> {
-        vec![
-            line("b.mtx", "merge", 5.0),
-            line("b.mtx", "merge", 4.0),
-            changed("b.mtx", "merge", 1.0, |row| row.status = Some(Status::Wrong)),
-            line("x/b.mtx.gz", "mkl", 1.0),
-            line("a.mtx", "merge", 2.0),
-            line("a.mtx", "mkl", 3.0),
-            line("c.mtx", "merge", 1.0),
-            changed("d.mtx", "merge", 1.0, |row| row.avg_spmv_ms = None),
-            line("d.mtx", "mkl", 1.0),
-        ]
-    }
-
-    fn named(speeds: Numbers<'_>) -> Vec<(&str, f64)> {
-        speeds.into_iter().map(|(line, speed)| (line.matrix(), speed)).collect()
-    }
-
-    #[test]
-    fn speeds_take_the_fastest_right_row_of_each_matrix() {
-        let lines = lines();
-        let lines: Vec<_> = lines.iter().collect();
-        let speeds_of = |of, over| named(speeds(&lines, &select(of), &select(over)));
-        assert_eq!(speeds_of("merge", "mkl"), [("a", 1.5), ("b", 0.25)]);
-        assert_eq!(speeds_of("merge", "csr5"), []);
-        let merge = lines.iter().copied().filter(|line| line.method() == "merge");
-        let all = numbers(merge, &Column::of("avg_spmv_ms"));
-        assert_eq!(named(all), [("b", 5.0), ("b", 4.0), ("a", 2.0), ("c", 1.0)]);
-    }
+    use crate::row::Row;
 
     #[test]
     fn a_setup_is_shared_by_all_products() {
-        let with_setup = |file, method, setup, ms| {
-            changed(file, method, ms, |row: &mut Row| row.setup_ms = Some(setup))
-        };
         let lines = [
-            with_setup("a.mtx", "merge", 0.0, 2.0),
-            with_setup("a.mtx", "packed", 9.0, 1.0),
-            with_setup("a.mtx", "packed:values=coded", 3.0, 3.0),
-            with_setup("b.mtx", "merge", 0.0, 2.0),
-            line("b.mtx", "packed", 1.0),
-            with_setup("c.mtx", "merge", 0.0, 2.0),
-            RecordedRow::from(Row {
-                order_ms: Some(1.0),
-                ..with_setup("c.mtx", "packed", 2.0, 1.0).row
-            }),
+            ("a.mtx", "merge", Some(0.0), None, 2.0),
+            ("a.mtx", "packed", Some(9.0), None, 1.0),
+            ("a.mtx", "packed:values=coded", Some(3.0), None, 3.0),
+            ("b.mtx", "merge", Some(0.0), None, 2.0),
+            ("b.mtx", "packed", None, None, 1.0),
+            ("c.mtx", "merge", Some(0.0), None, 2.0),
+            ("c.mtx", "packed", Some(2.0), Some(1.0), 1.0),
         ];
+        let lines = lines.map(|(file, method, setup_ms, order_ms, ms)| {
+            RecordedRow::from(Row { setup_ms, order_ms, ..row(file, method, ms) })
+        });
         let lines: Vec<_> = lines.iter().collect();
-        let speeds = |products| {
-            let [of, over] = ["packed", "merge"].map(select);
-            named(speeds_with_setup(&lines, &of, &over, products))
-        };
-        assert_eq!(speeds(1.0), [("a", 2.0 / 10.0), ("c", 2.0 / 4.0)]);
-        assert_eq!(speeds(11.0), [("a", 22.0 / 20.0), ("c", 22.0 / 14.0)]);
-    }
-
-    #[test]
-    fn precisions_surrogates_and_stored_triangles_are_not_compared() {
-        let change: [fn(&mut Row); 3] = [
-            |row| row.precision = Some(Precision::F32),
-            |row| row.kind = Some("surrogate for Williams/a".into()),
-            |row| row.num_nonzeros = Some(7),
-        ];
-        for change in change {
-            let lines = [line("a.mtx", "merge", 1.0), changed("a.mtx", "mkl", 2.0, change)];
-            let lines: Vec<_> = lines.iter().collect();
-            assert!(speeds(&lines, &select("merge"), &select("mkl")).is_empty(), "{lines:?}");
+        let [of, over] = ["packed", "merge"].map(|select| select.parse().unwrap());
+        for (products, expected) in [
+            (1.0, [("a", 2.0 / 10.0), ("c", 2.0 / 4.0)]),
+            (11.0, [("a", 22.0 / 20.0), ("c", 22.0 / 14.0)]),
+        ] {
+            let speeds = speeds_with_setup(&lines, &of, &over, products).into_iter();
+            assert!(speeds.map(|(line, speed)| (line.matrix(), speed)).eq(expected));
         }
     }
 }

@@ -53,25 +53,36 @@ impl Kinds {
         self.shown.iter().map(move |(_, kind)| format!("{name}{kind}"))
     }
 
-    pub fn means(self, numbers: &[Number], statistic: Statistic) -> Vec<Option<f64>> {
+    pub fn means<M: Matrix>(self, numbers: &[(M, f64)], statistic: Statistic) -> Vec<Option<f64>> {
         let mean = |&(kind, _): &(Option<bool>, _)| {
-            let met = |(of, _): &&Number| kind.is_none() || *of == kind;
-            statistic.of(numbers.iter().filter(met).map(|number| number.1))
+            let of_kind =
+                numbers.iter().filter(|(of, _)| kind.is_none() || of.values_repeat() == kind);
+            statistic.of(of_kind.map(|number| number.1))
         };
         self.shown.iter().map(mean).collect()
     }
 }
 
-/// A number with whether the values of its matrix repeat.
-pub type Number = (Option<bool>, f64);
+/// What numbers belong to: a matrix, of which it may be known whether its values repeat.
+pub trait Matrix {
+    fn values_repeat(&self) -> Option<bool>;
+}
 
-pub fn by_values(numbers: &[(&RecordedRow, f64)]) -> Vec<Number> {
-    numbers.iter().map(|(line, number)| (line.row.values_repeat(), *number)).collect()
+impl Matrix for Option<bool> {
+    fn values_repeat(&self) -> Option<bool> {
+        *self
+    }
+}
+
+impl Matrix for &RecordedRow {
+    fn values_repeat(&self) -> Option<bool> {
+        self.row.values_repeat()
+    }
 }
 
 impl<'a, T> Columns<'a, T> {
     /// Adds a column per kind with the statistic of an item's numbers.
-    pub fn means<N: AsRef<[Number]>>(
+    pub fn means<M: Matrix, N: AsRef<[(M, f64)]>>(
         self,
         kinds: Kinds,
         (name, statistic): (&str, Statistic),

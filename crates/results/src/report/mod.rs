@@ -4,6 +4,7 @@
 pub mod advice;
 pub mod chart;
 pub mod compare;
+mod groups;
 pub mod identity;
 pub mod matched;
 pub mod means;
@@ -15,66 +16,23 @@ pub mod published;
 pub mod ranking;
 pub mod select;
 pub mod standings;
+mod view;
 pub mod views;
 
-use std::collections::BTreeMap;
+pub use view::View;
 
-use crate::table::Table;
-use chart::Chart;
-use means::Kinds;
-
-/// A titled part of a page: a chart, a table, or both with the same numbers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct View {
-    /// What is shown, and of which rows (precision, device, cache and order where they matter).
-    pub title: String,
-    /// What the reader needs to know: matrices left out, formulas, the meaning of marks.
-    pub notes: Vec<String>,
-    pub chart: Option<Chart>,
-    /// The line below a chart that is a file of its own: the matrices, their settings, where and when measured.
-    pub foot: String,
-    pub table: Option<Table>,
-    /// The kinds of matrices that its means are over, which the page explains.
-    pub kinds: Kinds,
-}
-
-impl View {
-    fn of(
-        notes: Vec<String>,
-        chart: impl Into<Option<Chart>>,
-        table: impl Into<Option<Table>>,
-    ) -> Self {
-        Self { notes, chart: chart.into(), table: table.into(), ..Self::default() }
-    }
-}
-
-/// Groups items by key, in the order in which the keys first appear.
-fn grouped<K: Ord + Clone, T>(
-    items: impl IntoIterator<Item = T>,
-    key: impl Fn(&T) -> K,
-) -> Vec<(K, Vec<T>)> {
-    let (mut places, mut groups) = (BTreeMap::new(), Vec::<(K, Vec<T>)>::new());
-    for item in items {
-        let key = key(&item);
-        let place = *places.entry(key.clone()).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push((key, Vec::new()));
-        }
-        groups[place].1.push(item);
-    }
-    groups
-}
-
-/// Returns for each key the item with the least number, the first if several are equal.
-fn least<K: Ord, T: Copy>(items: impl IntoIterator<Item = (K, (T, f64))>) -> BTreeMap<K, (T, f64)> {
-    let mut least = BTreeMap::new();
-    for (key, item) in items {
-        let known = least.entry(key).or_insert(item);
-        if item.1 < known.1 {
-            *known = item;
+/// Returns a file of cases anew: each line `== CASE` with what `show` returns of the case, and the comments before it.
+#[cfg(test)]
+fn cases(file: &str, show: impl Fn(&str) -> String) -> String {
+    let mut text = String::new();
+    for line in file.lines() {
+        if let Some(case) = line.strip_prefix("== ") {
+            text += &format!("{line}\n{}", show(case));
+        } else if line == "#" || line.starts_with("# ") {
+            text += &format!("{line}\n");
         }
     }
-    least
+    text
 }
 
 #[cfg(test)]

@@ -181,23 +181,11 @@ derived! {
     /// In experiments with published times: the published time.
     published_ms = Log("published time (ms)") => |line| line.added.published_ms;
     /// The median plus the published time's `waiting_ms`.
-    waited_ms = Time("modelled time with launching and waiting (ms)") => waited_ms;
-    /// `waited_ms` / `published_ms`.
-    published_ratio = Log("modelled / published time") => published_ratio;
-    /// The error of `waited_ms` against `published_ms`, in percent.
-    published_error = Linear("error against the published time (%)")
-        => |line| Some(100.0 * (published_ratio(line)? - 1.0).abs());
+    waited_ms = Time("modelled time with launching and waiting (ms)")
+        => |line| Some(line.row.typical_ms()? + line.added.waiting_ms?);
 }
 
 fn per_nonzero(line: &RecordedRow, number: f64) -> Option<f64> {
     let nonzeros = line.row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
     Some(number / nonzeros as f64)
-}
-
-fn waited_ms(line: &RecordedRow) -> Option<f64> {
-    Some(line.row.typical_ms()? + line.added.waiting_ms?)
-}
-
-fn published_ratio(line: &RecordedRow) -> Option<f64> {
-    Some(waited_ms(line)? / line.added.published_ms?)
 }

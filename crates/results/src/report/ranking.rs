@@ -74,19 +74,3 @@ impl<'a, M> Ranking<'a, M> {
         ]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_of_means_over_several_matrices_have_intervals() {
-        let methods = [("a", vec![((), 2.0), ((), 2.0)]), ("b", vec![((), 1.0)])];
-        let Chart::Bars(bars) = Ranking::of(methods, 2, true).chart(Axis::default(), "mean") else {
-            panic!("bars")
-        };
-        assert_eq!(bars.categories, ["a", "b (1)"]);
-        let rounded = bars.series[0].intervals[0].map(|ends| (ends.0 as f32, ends.1 as f32));
-        assert_eq!((rounded, bars.series[0].intervals[1]), (Some((2.0, 2.0)), None));
-    }
-}

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::groups::least;
+use super::matched;
 use super::means::{Kinds, between};
-use super::{least, matched};
 use crate::files::read::RecordedRow;
 use crate::row::baseline::{BASELINES, Baseline};
 use crate::row::{Row, Timing};
@@ -69,22 +70,18 @@ impl<'a> Standings<'a> {
         let has_time = |name: &&str| times.iter().any(|time| time.method == *name);
         let first = || BASELINES.iter().map(|baseline| baseline.name).find(has_time);
         let reference = baseline.or_else(first);
-        let fastest = |is_meant: &dyn Fn(&str) -> bool| {
-            let meant = times.iter().filter(|time| is_meant(&time.method));
-            least(meant.map(|time| (time.matrix, (time, time.time.ms))))
-        };
-        let of_reference = fastest(&|method| Some(method) == reference);
-        let of_best = fastest(&|method| Baseline::named(method).is_some());
+        let of_reference = fastest(times, |method| Some(method) == reference);
+        let of_best = fastest(times, |method| Baseline::named(method).is_some());
         let mut methods = BTreeMap::<&str, Standing>::new();
         for Time { matrix, method, time, values_repeat, .. } in times {
             let standing = methods.entry(method).or_default();
-            let over = |(baseline, _): &(&Time, f64)| baseline.time.over(time);
-            let speed = |baseline: &_| (*values_repeat, over(baseline).value);
+            let over_reference = of_reference.get(matrix).map(|(of, _)| of.time.over(time));
+            let over_best = of_best.get(matrix).map(|(of, _)| of.time.over(time));
             standing.method = method;
             standing.matrices += 1;
-            standing.over_reference.extend(of_reference.get(matrix).map(speed));
-            standing.over_best.extend(of_best.get(matrix).map(speed));
-            standing.interval = of_best.get(matrix).and_then(|best| over(best).interval());
+            standing.over_reference.extend(over_reference.map(|over| (*values_repeat, over.value)));
+            standing.over_best.extend(over_best.map(|over| (*values_repeat, over.value)));
+            standing.interval = over_best.and_then(|over| over.interval());
         }
         let mut methods: Vec<_> = methods.into_values().collect();
         methods.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
@@ -130,12 +127,13 @@ impl<'a> Standings<'a> {
     }
 
     pub fn notes(&self) -> Vec<String> {
-        let partial = self.methods.iter().any(|standing| standing.matrices < self.matrices);
-        let partial = partial.then(|| {
-            "Methods without a time on some of the matrices come last: their means are over fewer matrices than those \
-             of the others and cannot be compared with them.".into()
-        });
-        [self.meaning(), self.why()].into_iter().chain(partial).collect()
+        let mut notes = vec![self.meaning(), self.why()];
+        if self.methods.iter().any(|standing| standing.matrices < self.matrices) {
+            let partial = "Methods without a time on some of the matrices come last: their means are over fewer \
+                           matrices than those of the others and cannot be compared with them.";
+            notes.push(partial.into());
+        }
+        notes
     }
 
     /// Says why there are several speed-ups.
@@ -161,6 +159,12 @@ impl<'a> Standings<'a> {
     }
 }
 
+/// Returns the fastest time on each matrix of the methods that are meant.
+fn fastest(times: &[Time], is_meant: impl Fn(&str) -> bool) -> BTreeMap<usize, (&Time, f64)> {
+    let meant = times.iter().filter(|time| is_meant(&time.method));
+    least(meant.map(|time| (time.matrix, (time, time.time.ms))))
+}
+
 impl Standing<'_> {
     /// Returns the geometric mean of the speed-ups over the best baseline, or 0 where there is none.
     fn mean(&self) -> f64 {
@@ -168,84 +172,52 @@ impl Standing<'_> {
     }
 }
 
+/// Returns the times of the methods in the first line, a line per matrix; `-` is no time. Intervals are ± 10 %, unless
+/// there are the times of several processes. A method `auto` chose the one before it. Values repeat only on the first
+/// matrix.
+#[cfg(test)]
+pub(super) fn times_of(text: &str) -> Vec<Time> {
+    let mut lines = text.split('/').map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let names = lines.next().unwrap();
+    let mut times = Vec::new();
+    for (matrix, line) in lines.enumerate() {
+        for (place, cell) in line.iter().enumerate().filter(|(_, cell)| **cell != "-") {
+            let processes: Vec<f64> = cell.split(',').map(|ms| ms.parse().unwrap()).collect();
+            let ms = processes[0];
+            let row = match processes.len() {
+                1 => Row::default().with_median(ms, (0.9 * ms, 1.1 * ms)),
+                _ => Row {
+                    median_ms: Some(ms),
+                    process_ms: Some(crate::row::Processes(processes)),
+                    ..Row::default()
+                },
+            };
+            times.push(Time {
+                matrix,
+                method: names[place].to_owned(),
+                time: row.timing(None).unwrap(),
+                values_repeat: Some(matrix == 0),
+                picked: (names[place] == "auto").then(|| names[place - 1].to_owned()),
+            });
+        }
+    }
+    times
+}
+
 #[cfg(test)]
 mod tests {
+    use expect_test::expect_file;
+
     use super::*;
-    use crate::row::Processes;
-    use crate::table::Cell;
-
-    fn times(rows: &[(usize, &str, f64, bool)]) -> Vec<Time> {
-        let time = |&(matrix, method, ms, repeat): &(usize, &str, f64, bool)| Time {
-            matrix,
-            method: method.into(),
-            time: Row { median_ms: Some(ms), ..Row::default() }.timing(None).unwrap(),
-            values_repeat: Some(repeat),
-            ..Time::default()
-        };
-        rows.iter().map(time).collect()
-    }
-
-    fn lines(standings: &Standings) -> Vec<String> {
-        let table = standings.table();
-        let rows = table.rows.iter().map(|row| row.iter().map(Cell::show).collect::<Vec<_>>());
-        [table.columns.clone()].into_iter().chain(rows).map(|row| row.join(" | ")).collect()
-    }
-
-    /// mkl-ie is slow on matrix 2: packed is 12 times as fast as mkl-ie there, but only 3 times as fast as merge.
-    #[test]
-    fn a_slow_library_call_does_not_make_a_method_look_fast() {
-        let times = times(&[
-            (1, "mkl-ie", 4.0, true),
-            (1, "merge", 8.0, true),
-            (1, "packed", 1.0, true),
-            (2, "mkl-ie", 12.0, false),
-            (2, "merge", 3.0, false),
-            (2, "packed", 1.0, false),
-            (2, "dia", 0.25, false),
-        ]);
-        let standings = Standings::over(&times, None);
-        let expected = [
-            "method | × mkl-ie | × mkl-ie, values repeat | × mkl-ie, values differ | × best baseline | \
-             × best baseline, values repeat | × best baseline, values differ | least | greatest | matrices | \
-             × best baseline, 95 % interval",
-            "packed | 6.93 | 4.00 | 12.0 | 3.46 | 4.00 | 3.00 | 3.00 | 4.00 | 2 of 2 | 3.00 to 4.00",
-            "merge | 1.41 | 0.500 | 4.00 | 0.707 | 0.500 | 1.00 | 0.500 | 1.00 | 2 of 2 | 0.500 to 1.00",
-            "mkl-ie | 1.00 | 1.00 | 1.00 | 0.500 | 1.00 | 0.250 | 0.250 | 1.00 | 2 of 2 | 0.250 to 1.00",
-            "dia | 48.0 |  | 48.0 | 12.0 |  | 12.0 | 12.0 | 12.0 | 1 of 2 | ",
-        ];
-        assert_eq!(lines(&standings), expected);
-        assert_eq!(standings.notes().len(), 3);
-        assert!(standings.notes()[0].contains("the fastest of merge, mkl-ie; "));
-    }
+    use crate::report::cases;
 
     #[test]
-    fn without_a_baseline_there_are_no_speedups() {
-        let times = times(&[(1, "packed", 1.0, true), (1, "ell", 2.0, true)]);
-        let standings = Standings::over(&times, None);
-        let expected = [
-            "method | × no baseline | × best baseline | least | greatest | matrices | × best baseline, 95 % interval",
-            "ell |  |  |  |  | 1 of 1 | ",
-            "packed |  |  |  |  | 1 of 1 | ",
-        ];
-        assert_eq!(lines(&standings), expected);
-    }
-
-    /// On one matrix there is no mean over matrices, and the interval is that of the ratio of both times: of 2, 1.905 and
-    /// 2.045, whose logarithms have the mean 0.6844 and the standard deviation 0.03645: half is 4.303 * 0.03645 / sqrt(3).
-    #[test]
-    fn a_single_matrix_has_the_interval_of_its_processes() {
-        let time = |method: &str, times: [f64; 3]| {
-            let process_ms = Some(Processes(times.to_vec()));
-            let row = Row { process_ms, ..crate::report::row("a.mtx", method, times[0]) };
-            Time::of(&row, 1).unwrap()
-        };
-        let times = [time("merge", [2.0, 4.0, 9.0]), time("packed", [1.0, 2.1, 4.4])];
-        let standings = Standings::over(&times, None);
-        let expected = [
-            "method | × merge | × best baseline | least | greatest | matrices | × best baseline, 95 % interval",
-            "packed | 1.98 | 1.98 | 1.98 | 1.98 | 1 of 1 | 1.81 to 2.17",
-            "merge | 1.00 | 1.00 | 1.00 | 1.00 | 1 of 1 | 1.00 to 1.00",
-        ];
-        assert_eq!(lines(&standings), expected);
+    fn standings_are_as_the_file_says() {
+        let text = cases(include_str!("standings/cases.txt"), |times| {
+            let times = times_of(times);
+            let standings = Standings::over(&times, None);
+            format!("{}\n{}\n", standings.notes().join("\n"), standings.table().to_markdown())
+        });
+        expect_file!["standings/cases.txt"].assert_eq(&text);
     }
 }

@@ -1,8 +1,8 @@
 //! Tables and texts in documents: Markdown and LaTeX.
 
+use super::data::{Cell, Table};
 use super::layout::Frame;
 use super::terminal::shown;
-use super::{Cell, Table};
 
 const MARKDOWN: Frame = ["| ", " | ", " |"];
 

@@ -4,8 +4,8 @@
 use console::{Alignment, pad_str, truncate_str};
 use textwrap::core::display_width;
 
-use crate::table::terminal::{broken, wrapped};
-use crate::table::{Cell, Table};
+use super::data::{Cell, Table};
+use super::terminal::{broken, wrapped};
 
 /// What is before, between and after the cells of a line.
 pub type Frame = [&'static str; 3];

@@ -2,10 +2,10 @@
 
 use svg::node::element::{Group, Path};
 
+use super::data::{BarSeries, Bars};
 use super::figure::*;
 use super::look::{LegendEntry, Look, bar_sample, legend, looks};
 use super::scale::{Scale, around, from_decade};
-use super::{BarSeries, Bars};
 use crate::table::significant;
 
 /// The margin at the right: half the width of a number.

@@ -1,6 +1,6 @@
 use svg::node::element::{Group, Rectangle};
 
-use super::Heat;
+use super::data::Heat;
 use super::figure::*;
 use super::scale::label;
 use crate::table::significant;
@@ -68,9 +68,12 @@ impl Layout<'_> {
         });
         let columns = self.heat.columns.iter().enumerate().map(|(column, name)| {
             let middle = self.x(column) + self.cell / 2.0;
-            written(name, NAMES, |name| match self.upward {
-                true => upward(middle, self.top - 7.0, name),
-                false => text(middle, self.top - 12.0, "middle", name),
+            written(name, NAMES, |name| {
+                if self.upward {
+                    upward(middle, self.top - 7.0, name)
+                } else {
+                    text(middle, self.top - 12.0, "middle", name)
+                }
             })
         });
         columns.fold(rows.fold(Group::new(), Group::add), Group::add)

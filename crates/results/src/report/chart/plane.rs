@@ -1,9 +1,10 @@
 use svg::node::element::Group;
 
+use super::data::{Axis, Mark, Plane, Point, Series};
 use super::figure::*;
 use super::look::{LegendEntry, Look, guide_strokes, legend, line_sample, looks};
 use super::scale::{Scale, around, has_place};
-use super::{Axis, Guide, Mark, Plane, Point, Series};
+use crate::report::names::join;
 use crate::table::significant;
 
 const TOP: f64 = 34.0;
@@ -50,20 +51,23 @@ fn entry(series: &Series, look: Look) -> LegendEntry {
 
 impl<'a> Layout<'a> {
     fn of(plane: &'a Plane) -> Self {
-        let has_place =
-            |point: &&Point| has_place(plane.x.log, point.x) && has_place(plane.y.log, point.y);
-        let all = || plane.series.iter().flat_map(|of| of.points.iter().chain(&of.outliers));
-        let points = || all().filter(has_place);
-        let corners = || plane.guides.iter().flat_map(|guide| &guide.points);
-        let spreads = points().filter_map(|point| point.spread);
-        let ys = points().map(|point| point.y).chain(spreads.flat_map(|(low, high)| [low, high]));
-        let ys = around(&plane.y, ys.chain(corners().map(|corner| corner.1)));
-        let xs = points().map(|point| point.x).chain(corners().map(|corner| corner.0));
-        let xs = around(&plane.x, xs);
-        let y = Scale::new(ys, &plane.y, (BOTTOM, TOP));
+        let mut xs = Vec::new();
+        let mut ys = Vec::new();
+        for point in plane.series.iter().flat_map(|of| of.points.iter().chain(&of.outliers)) {
+            if has_place(plane.x.log, point.x) && has_place(plane.y.log, point.y) {
+                xs.push(point.x);
+                ys.push(point.y);
+                ys.extend(point.spread.into_iter().flat_map(|(low, high)| [low, high]));
+            }
+        }
+        for &(x, y) in plane.guides.iter().flat_map(|guide| &guide.points) {
+            xs.push(x);
+            ys.push(y);
+        }
+        let y = Scale::new(around(&plane.y, ys), &plane.y, (BOTTOM, TOP));
         let labels = y.ticks().into_iter().map(|tick| text_width(&tick.label));
         let left = labels.fold(30.0, f64::max) + 10.0;
-        let x = Scale::new(xs, &plane.x, (left, WIDTH - RIGHT));
+        let x = Scale::new(around(&plane.x, xs), &plane.x, (left, WIDTH - RIGHT));
         Self { plane, x, y, left }
     }
 
@@ -102,22 +106,21 @@ impl<'a> Layout<'a> {
 
     /// Draws the guides. A horizontal guide extends from side to side.
     fn guides(&self) -> Group {
-        let drawn = |(index, guide): (usize, &Guide)| {
-            let mut corners: Vec<_> =
-                guide.points.iter().filter_map(|corner| self.at(corner.0, corner.1)).collect();
-            let (_, y) = *corners.first()?;
+        let mut guides = Group::new();
+        for (index, guide) in self.plane.guides.iter().enumerate() {
+            let corners = guide.points.iter().filter_map(|corner| self.at(corner.0, corner.1));
+            let mut corners: Vec<_> = corners.collect();
+            let Some(&(_, y)) = corners.first() else { continue };
             if corners.iter().all(|corner| corner.1 == y) {
                 corners = vec![(self.left, y), (WIDTH - RIGHT, y)];
             }
-            Some(guide_strokes(index).add(path(corners).add(tip(&guide.name))))
-        };
-        let guides = self.plane.guides.iter().enumerate();
-        guides.filter_map(drawn).fold(Group::new(), Group::add)
+            guides = guides.add(guide_strokes(index).add(path(corners).add(tip(&guide.name))));
+        }
+        guides
     }
 
     fn places<'b>(&self, points: &'b [Point]) -> Vec<((f64, f64), &'b Point)> {
-        let place = |point: &'b Point| Some((self.at(point.x, point.y)?, point));
-        points.iter().filter_map(place).collect()
+        points.iter().filter_map(|point| Some((self.at(point.x, point.y)?, point))).collect()
     }
 
     /// Returns the vertical ends of a point's spread, the bottom if a logarithmic axis cannot show an end.
@@ -143,19 +146,17 @@ impl<'a> Layout<'a> {
         let all = self.plane.series.len() as f64;
         let aside = (look.index as f64 - (all - 1.0) / 2.0) * (24.0 / all).min(3.0);
         let places = self.places(&series.points);
-        let places_at = places.iter().map(|place| place.0);
-        let stroke = |&((x, _), point): &((f64, f64), &Point)| {
-            let [low, high] = self.ends(point)?;
-            let x = x + aside;
-            Some(line((x, low), (x, high)).set("stroke-width", 1).set("stroke-dasharray", "none"))
-        };
-        let strokes = places.iter().filter(|_| series.mark != Mark::Trend).filter_map(stroke);
-        let group = strokes.fold(look.strokes(), Group::add);
-        match series.mark {
-            _ if places.is_empty() => None,
-            Mark::Dots => Some(group),
-            Mark::Line | Mark::Trend => Some(group.add(path(places_at).add(tip(&series.name)))),
+        let mut group = look.strokes();
+        for ((x, _), point) in places.iter().filter(|_| series.mark != Mark::Trend) {
+            let Some([low, high]) = self.ends(point) else { continue };
+            let stroke = line((x + aside, low), (x + aside, high)).set("stroke-width", 1);
+            group = group.add(stroke.set("stroke-dasharray", "none"));
         }
+        if series.mark != Mark::Dots {
+            let joined = path(places.iter().map(|place| place.0));
+            group = group.add(joined.add(tip(&series.name)));
+        }
+        (!places.is_empty()).then_some(group)
     }
 
     /// Draws the marks of a series. A trend has marks only for its outliers, or if it consists of a single point.
@@ -164,14 +165,17 @@ impl<'a> Layout<'a> {
         if series.mark == Mark::Trend && places.len() > 1 {
             places = self.places(&series.outliers);
         }
-        let drawn = |((x, y), point)| look.mark_at(x, y).add(tip(&tooltip(series, point)));
-        let marks = |places: Vec<_>| places.into_iter().map(drawn).fold(look.marks(), Group::add);
-        (!places.is_empty()).then(|| marks(places))
+        if places.is_empty() {
+            return None;
+        }
+        let marks = places
+            .into_iter()
+            .map(|((x, y), point)| look.mark_at(x, y).add(tip(&tooltip(series, point))));
+        Some(marks.fold(look.marks(), Group::add))
     }
 }
 
 fn tooltip(series: &Series, point: &Point) -> String {
-    let label = point.label.iter().map(|label| format!(" · {label}")).collect::<String>();
-    let (x, y) = (significant(point.x), reading(point.y, point.spread));
-    format!("{}{label}\n{x} → {y}", series.name)
+    let name = join([series.name.clone(), point.label.clone().unwrap_or_default()], " · ");
+    format!("{name}\n{} → {}", significant(point.x), reading(point.y, point.spread))
 }

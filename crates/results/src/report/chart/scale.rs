@@ -1,6 +1,6 @@
 //! Maps numbers to positions along an axis, and chooses the numbers that are labelled there.
 
-use super::Axis;
+use super::data::Axis;
 use super::figure::{LINE, text_width};
 
 /// An axis: the range of its numbers, and where it begins and ends in the figure.
@@ -39,15 +39,12 @@ fn apart(low: f64, high: f64) -> bool {
 /// includes 0 if the smallest absolute value is at most half of the greatest. A linear axis of integers ends at
 /// integers.
 pub fn around(axis: &Axis, numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
-    match (extent(axis.log, numbers), axis.log) {
-        (None, true) => (1.0, 10.0),
-        (None, false) => (0.0, 1.0),
-        (Some(ends), true) => around_log(ends),
-        (Some(ends), false) => match around_linear(ends) {
-            (low, high) if axis.whole => (low.floor(), high.ceil()),
-            ends => ends,
-        },
+    let ends = extent(axis.log, numbers);
+    if axis.log {
+        return ends.map_or((1.0, 10.0), around_log);
     }
+    let (low, high) = ends.map_or((0.0, 1.0), around_linear);
+    if axis.whole { (low.floor(), high.ceil()) } else { (low, high) }
 }
 
 fn around_log((low, high): (f64, f64)) -> (f64, f64) {
@@ -60,12 +57,19 @@ fn around_log((low, high): (f64, f64)) -> (f64, f64) {
 
 fn around_linear((low, high): (f64, f64)) -> (f64, f64) {
     let size = low.abs().max(high.abs());
-    match apart(low, high) {
-        true if low > 0.0 && low <= high / 2.0 => evenly(0.0, high),
-        true if high < 0.0 && high >= low / 2.0 => evenly(low, 0.0),
-        true => evenly(low, high),
-        false if size < 1e-290 => (0.0, 1.0),
-        false => evenly(low - size / 2.0, high + size / 2.0),
+    if !apart(low, high) {
+        return if size < 1e-290 {
+            (0.0, 1.0)
+        } else {
+            evenly(low - size / 2.0, high + size / 2.0)
+        };
+    }
+    if low > 0.0 && low <= high / 2.0 {
+        evenly(0.0, high)
+    } else if high < 0.0 && high >= low / 2.0 {
+        evenly(low, 0.0)
+    } else {
+        evenly(low, high)
     }
 }
 
@@ -121,14 +125,13 @@ impl Scale {
     /// Returns as many labelled numbers as fit, above each other if the axis begins at its bottom.
     pub fn ticks(&self) -> Vec<Tick> {
         let mut choices = self.choices().into_iter().map(|step| self.labelled(step));
-        let fits = |ticks: &Vec<Tick>| {
-            ticks.windows(2).all(|pair| {
-                let width = text_width(&pair[0].label) + text_width(&pair[1].label);
-                let room = if self.from > self.to { 1.8 * LINE } else { width / 2.0 + 22.0 };
-                (pair[1].at - pair[0].at).abs() >= room
-            })
-        };
-        choices.find(fits).unwrap_or_default()
+        choices.find(|ticks| ticks.windows(2).all(|pair| self.fit(pair))).unwrap_or_default()
+    }
+
+    fn fit(&self, pair: &[Tick]) -> bool {
+        let width = text_width(&pair[0].label) + text_width(&pair[1].label);
+        let room = if self.from > self.to { 1.8 * LINE } else { width / 2.0 + 22.0 };
+        (pair[1].at - pair[0].at).abs() >= room
     }
 
     /// Returns the positions of the unlabelled marks of a logarithmic axis: 1 to 9 times the powers of ten.
@@ -142,15 +145,18 @@ impl Scale {
 
     /// Returns sets of numbers to label, the largest first, each number with the step that its digits must show.
     fn choices(&self) -> Vec<Vec<(f64, f64)>> {
-        let even = |wanted: &[f64]| -> Vec<_> { wanted.iter().map(|&n| self.even(n)).collect() };
         if !self.log {
-            return even(&[8.0, 6.0, 4.0, 3.0, 2.0, 1.0]);
+            return [8.0, 6.0, 4.0, 3.0, 2.0, 1.0].map(|wanted| self.even(wanted)).into();
         }
-        let mut choices = if self.high / self.low < 6.0 { even(&[6.0, 4.0, 2.0]) } else { vec![] };
-        let powers = [1, 2, 3, 5, 10, 20, 50, 100, 200].map(|by| self.multiples(&[1.0], by));
-        let numbers = [self.multiples(&[1.0, 2.0, 5.0], 1)].into_iter().chain(powers);
-        let steps = |numbers: Vec<f64>| numbers.into_iter().map(|n| (n, decade(n).0)).collect();
-        choices.extend(numbers.map(steps));
+        let mut choices = Vec::new();
+        if self.high / self.low < 6.0 {
+            choices.extend([6.0, 4.0, 2.0].map(|wanted| self.even(wanted)));
+        }
+        let mut numbers = vec![self.multiples(&[1.0, 2.0, 5.0], 1)];
+        numbers.extend([1, 2, 3, 5, 10, 20, 50, 100, 200].map(|by| self.multiples(&[1.0], by)));
+        for numbers in numbers {
+            choices.push(numbers.into_iter().map(|number| (number, decade(number).0)).collect());
+        }
         choices
     }
 
@@ -221,9 +227,10 @@ pub fn power(number: f64, step: f64) -> String {
 fn fixed(number: f64, step: f64) -> String {
     let digits = (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{number:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether B is slower than a limit allows. A noisy machine must not look like a fast program: if an interval contains
 //! the limit, nothing is decided.
 
-use super::Comparison;
+use super::comparison::Comparison;
 use crate::statistics::estimate::Estimate;
 
 /// A mean or a pair that a limit is about.

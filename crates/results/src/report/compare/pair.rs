@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Change;
+use super::change::Change;
 use crate::files::read::RecordedRow;
 use crate::row::GroupKey;
 use crate::settings::CacheState;

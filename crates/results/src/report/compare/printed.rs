@@ -1,9 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::Judgement::{self, Faster, Slower};
+use super::change::Judgement::{self, Faster, Slower};
+use super::comparison::{Comparison, Loss};
+use super::mean::Mean;
 use super::pair::{Key, Pair, differences};
-use super::{Comparison, Loss, Mean};
 use crate::files::cells::to_csv;
 use crate::files::read::RecordedRow;
 use crate::report::means::Kinds;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::pair::Key;
 use crate::files::read::RecordedRow;
+use crate::report::groups::{grouped, least};
 use crate::report::matched::time;
 use crate::report::select::Select;
-use crate::report::{grouped, least};
 use crate::row::joined::joined;
 use crate::row::{GroupKey, Processes, Row};
 

@@ -9,9 +9,10 @@ use serde_json::Value;
 use crate::files::ginkgo::Unit;
 use crate::files::read::{self, RecordedRow};
 use crate::files::run_record::record_beside;
+use crate::report::groups::grouped;
 use crate::report::identity::name_matrices;
+use crate::report::matched;
 use crate::report::names::join;
-use crate::report::{grouped, matched};
 use crate::row::{Status, Threads};
 use crate::run::facts::machine;
 

@@ -12,13 +12,12 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 
-use super::View;
 use super::chart::Axis;
 use super::matched::{self, Numbers, timed};
-use super::means::by_values;
 use super::page::{Page, Section, note_on_kinds};
 use super::ranking::Ranking;
 use super::standings::{self, Standings};
+use super::view::View;
 use super::views::{Recorded, Spec};
 use crate::files::read::RecordedRow;
 use crate::matrix::winner::answer;
@@ -227,7 +226,7 @@ fn rates(recorded: &Recorded) -> Option<View> {
         .column("method", |of| of.method)
         .column("matrices", |of| of.numbers.len())
         .column("least", |of| Statistic::Min.over(&of.numbers))
-        .means(kinds, ("geometric mean", Statistic::GeometricMean), |of| by_values(&of.numbers))
+        .means(kinds, ("geometric mean", Statistic::GeometricMean), |of| &of.numbers)
         .column("95 % interval", |of| of.between())
         .column("greatest", |of| Statistic::Max.over(&of.numbers));
     let notes = ranking.notes().into_iter().flatten().collect();

@@ -1,9 +1,10 @@
 use serde_json::Value;
 
 use super::entries::ResultFile;
+use crate::report::groups::grouped;
 use crate::report::names::join;
 use crate::report::page::Section;
-use crate::report::{View, grouped};
+use crate::report::view::View;
 use crate::table::{Table, significant};
 
 /// The groups of facts in a run record, with their titles. The group `""` contains the facts at the top level.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::entries::{Entries, Entry};
-use crate::report::grouped;
+use crate::report::groups::grouped;
 use crate::report::matched::matrices;
 use crate::report::names::{count, join, listed};
 use crate::report::numeric::Column;

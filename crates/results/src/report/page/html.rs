@@ -3,8 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{MARK, MOST_BYTES, Page, Section, beginning};
-use crate::report::View;
 use crate::report::chart::Chart;
+use crate::report::view::View;
 use crate::table::terminal::shown;
 use crate::table::{Cell, Table};
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use tempfile::NamedTempFile;
 
-use super::View;
+use super::view::View;
 use crate::files::output::failed;
 use crate::report::names::join;
 use crate::table::terminal::{shown, wrapped};

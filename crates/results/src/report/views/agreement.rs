@@ -1,4 +1,4 @@
-use super::*;
+use super::kind::*;
 use crate::statistics::fit::spearman;
 
 /// The factor up to which a modelled time counts as near the published one.
@@ -31,8 +31,7 @@ fn factor(case: &Case) -> f64 {
 }
 
 impl Kind for Agreement {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
+    fn view(&self, shown: &Shown) -> View {
         let columns = ["published_ms", "waited_ms"].map(Column::of);
         let cases = shown.each(|series| series.points([&columns[0], &columns[1]]));
         let all = || cases.iter().flat_map(|(_, cases)| cases);

@@ -1,4 +1,5 @@
-use super::*;
+use super::few;
+use super::kind::*;
 use crate::metrics::break_even;
 
 keys! {
@@ -31,21 +32,18 @@ impl Pair {
 }
 
 impl Kind for Amortisation {
-    fn over(&self) -> &[Select] {
-        std::slice::from_ref(&self.over)
+    fn over(&self) -> Vec<Select> {
+        vec![self.over.clone()]
     }
 
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
-        let (over, notes) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
-        let pairs = shown.compared(&self.over, |series| pairs(series, &over));
+    fn view(&self, shown: &Shown) -> View {
         let meaning = format!(
             "pays off after n products: setup and n products together take less time than with {}; median and \
              quartiles over the matrices on which the method pays off",
             self.over
         );
-        let kinds = recorded.kinds(&shown.lines);
-        let notes = shown.notes(notes.into_iter().chain([Some(meaning)]));
+        let (pairs, notes) = shown.compared(&self.over, meaning, pairs);
+        let kinds = shown.kinds();
         View { kinds, ..View::of(notes, self.chart(&pairs), self.table(&pairs, kinds)) }
     }
 }
@@ -99,15 +97,10 @@ fn first(series: &[chart::Series], pairs: &[(&str, Vec<Pair>)]) -> Vec<String> {
         own.any(|(_, pairs)| pairs.iter().any(|pair| pair.setup > pair.product))
     };
     let series: Vec<_> = series.iter().filter(|of| has_setup(&of.name)).collect();
-    let places = series.iter().map(|of| of.points.len()).max().unwrap_or(0);
-    let at = |of: &chart::Series, place: usize| of.points.get(place).map_or(f64::INFINITY, |p| p.y);
-    let is_best =
-        |of: &chart::Series, place| series.iter().all(|it| at(of, place) <= at(it, place));
-    let won = |of: &chart::Series| (0..places).filter(|&place| is_best(of, place)).count();
-    let mean = |of: &chart::Series| -> f64 { of.points.iter().map(|point| point.y.ln()).sum() };
-    let mut ranked = series.clone();
-    ranked.sort_by(|a, b| won(b).cmp(&won(a)).then(mean(a).total_cmp(&mean(b))));
-    ranked.into_iter().take(SHOWN_AT_FIRST).map(|of| of.name.clone()).collect()
+    let ratios =
+        |of: &&chart::Series| of.points.iter().map(|point| point.y.ln()).enumerate().collect();
+    let ranked = few::ranked(&series.iter().map(ratios).collect::<Vec<Vec<_>>>(), false);
+    ranked.into_iter().take(SHOWN_AT_FIRST).map(|place| series[place].name.clone()).collect()
 }
 
 /// Returns a number of each pair that has it, with whether the values of the matrix repeat.
@@ -125,23 +118,4 @@ fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
     };
     let pairs: Vec<_> = series.times().into_iter().filter_map(pair).collect();
     if pairs.iter().all(|pair| pair.setup == 0.0) { Vec::new() } else { pairs }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each product saves 1 of the 6 ms that must be saved. A method with a shorter setup than the baseline has
-    /// paid off at once.
-    #[test]
-    fn the_setup_of_the_baseline_counts_too() {
-        let pair = |setup, product| {
-            let (over_setup, over_product) = (4.0, 2.0);
-            Pair { values_repeat: None, setup, product, over_setup, over_product }
-        };
-        assert_eq!(pair(10.0, 1.0).break_even(), Some(6.0));
-        assert_eq!(pair(10.0, 1.0).ratio(6.0), 1.0);
-        assert_eq!(pair(3.0, 1.0).break_even(), Some(0.0));
-        assert_eq!(pair(10.0, 2.0).break_even(), None);
-    }
 }

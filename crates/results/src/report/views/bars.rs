@@ -1,5 +1,5 @@
-use super::*;
-use crate::report::chart::BarSeries;
+use super::few;
+use super::kind::*;
 
 keys! {
     /// A group of bars per matrix with a bar per method, for the method's fastest row on the matrix.
@@ -15,8 +15,7 @@ keys! {
 type Line<'a> = (Matrix<'a>, &'a RecordedRow);
 
 impl Kind for Bars {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
+    fn view(&self, shown: &Shown) -> View {
         let mut matrices = shown.matrices();
         let by = |line| self.by.of_line(line).unwrap_or(f64::INFINITY);
         matrices.sort_by(|a, b| by(a.1).total_cmp(&by(b.1)));
@@ -80,7 +79,7 @@ fn means(matrices: &[Line], series: &[BarSeries]) -> Vec<Vec<Cell>> {
         let values = matrices.iter().zip(&series.values);
         let values: Vec<_> =
             values.filter_map(|((_, line), value)| Some((*line, (*value)?))).collect();
-        for (row, mean) in rows.iter_mut().zip(kinds.means(&by_values(&values), Statistic::Mean)) {
+        for (row, mean) in rows.iter_mut().zip(kinds.means(&values, Statistic::Mean)) {
             row.push(mean.into());
         }
     }

@@ -1,7 +1,7 @@
 //! The view `best`: how often each method is the fastest, and what is lost if it is the only one.
 
-use super::rankings::{Contest, Run};
-use super::*;
+use super::contest::{Contest, Run};
+use super::kind::*;
 use crate::report::matched::is_loss;
 use crate::report::ranking::{Ranked, Ranking};
 
@@ -11,17 +11,14 @@ keys! {
 }
 
 impl Kind for Best {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
+    fn view(&self, shown: &Shown) -> View {
         let contests = Contest::all(&shown.series);
-        let losses = shown.series.iter().enumerate().map(|(place, series)| {
-            (&series.name[..], contests.iter().filter_map(|of| of.loss(place)).collect())
-        });
+        let losses = Contest::losses(&contests, &shown.series);
         let ranking = Ranking::of(losses, shown.matrices().len(), false);
-        let kinds = recorded.kinds(&shown.lines);
+        let kinds = shown.kinds();
         let chart =
             ranking.chart(Axis::linear("mean loss: time / time of the fastest"), "geometric mean");
-        let table = best_table(&ranking, &wins(&shown.series, &contests), kinds);
+        let table = best_table(&ranking, &wins(&shown.series), kinds);
         let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
                        matrices on which the method runs; equally fast methods all count as the fastest, and methods \
                        that chose another measured one not at all; certain: the 95 % intervals of the times of all \
@@ -35,9 +32,9 @@ impl Kind for Best {
 /// The numbers of matrices on which each method is the fastest, and on which it certainly is if intervals are known.
 type Wins<'a> = BTreeMap<&'a str, (usize, Option<usize>)>;
 
-fn wins<'a>(series: &'a [Series], contests: &[Contest]) -> Wins<'a> {
+fn wins<'s>(series: &'s [Series]) -> Wins<'s> {
     let mut wins = Wins::new();
-    for contest in contests.iter().cloned().map(Contest::of_contestants) {
+    for contest in Contest::of_winners(series) {
         let is_certain = contest.is_certain(usize::MAX);
         let first = contest.ranking.iter().take_while(|(_, loss)| *loss <= 1.0);
         for (place, _) in first {
@@ -52,10 +49,7 @@ fn wins<'a>(series: &'a [Series], contests: &[Contest]) -> Wins<'a> {
 fn best_table(ranking: &Ranking<Run>, wins: &Wins, kinds: Kinds) -> Table {
     let certain = wins.values().any(|(_, certain)| certain.is_some()).then_some("certain on");
     let won = |of: &Ranked<Run>| wins.get(of.method).copied().unwrap_or_default();
-    let means = |of: &Ranked<Run>| {
-        let losses: Vec<_> = of.numbers.iter().map(|((line, _), loss)| (*line, *loss)).collect();
-        kinds.means(&by_values(&losses), Statistic::GeometricMean)
-    };
+    let means = |of: &Ranked<Run>| kinds.means(&of.numbers, Statistic::GeometricMean);
     Table::of(&ranking.methods)
         .column("method", |of| of.method)
         .column("fastest on", |of| won(of).0)
@@ -66,15 +60,15 @@ fn best_table(ranking: &Ranking<Run>, wins: &Wins, kinds: Kinds) -> Table {
         .column("greatest loss", |of| loss(Statistic::Max.over(&of.numbers)))
         .column("on", |of| {
             let worst = of.numbers.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-            worst.filter(|worst| is_loss(worst.1)).map(|worst| worst.0.1)
+            worst.filter(|worst| is_loss(worst.1)).map(|worst| &worst.0.1.name[..])
         })
         .build()
 }
 
 /// Returns a loss for a table, `none` where it would be shown as 1.00.
 fn loss(ratio: Option<f64>) -> Cell {
-    ratio.map_or(Cell::Empty, |ratio| match is_loss(ratio) {
-        true => ratio.into(),
-        false => Cell::Word("none".into()),
-    })
+    match ratio {
+        Some(ratio) if !is_loss(ratio) => Cell::Word("none".into()),
+        ratio => ratio.into(),
+    }
 }

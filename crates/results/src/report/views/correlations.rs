@@ -1,5 +1,4 @@
-use super::*;
-use crate::report::chart::BarSeries;
+use super::kind::*;
 use crate::report::matched::correlation;
 
 /// The minimum number of rows of a correlation. With fewer rows it is not shown, because it has no meaning.
@@ -24,8 +23,7 @@ struct Correlation<'a> {
 }
 
 impl Kind for Correlations {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
+    fn view(&self, shown: &Shown) -> View {
         let mut all = Vec::new();
         for (part, conditions) in parts(&self.conditions, &self.split) {
             for [x, y] in &self.pairs {

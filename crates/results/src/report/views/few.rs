@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::chart::{BarSeries, Point, Series};
-use crate::row::baseline::{BASELINES, Baseline, Kind};
+use crate::report::names::method;
+use crate::row::baseline::{BASELINES, Kind};
 use crate::statistics::Statistic;
 use spmv_matrix::device::Device;
 
@@ -34,23 +35,28 @@ pub(super) fn few<'n>(names: impl Iterator<Item = &'n str>, best: Option<usize>)
     chosen.map(|(_, name)| (*name).to_owned()).collect()
 }
 
-/// Returns the names of series of a baseline method. The name of a series begins with the method.
+/// Returns the names of series of a baseline method.
 fn baselines<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
-    let own = |baseline: &Baseline| -> Vec<&str> {
-        let is_of = |name: &&str| name.split([' ', ':']).next() == Some(baseline.name);
-        names.iter().copied().filter(is_of).collect()
-    };
-    let kinds = [Device::Cpu, Device::Gpu].into_iter();
-    let kinds = kinds.flat_map(|device| SHOWN.map(|kind| (device, kind)));
-    let first = |kind| {
-        let alike = BASELINES.iter().filter(|of| (of.device(), of.kind) == kind);
-        alike.map(own).find(|names| !names.is_empty())
-    };
-    kinds.filter_map(first).flatten().collect()
+    let mut shown = BTreeSet::new();
+    for device in [Device::Cpu, Device::Gpu] {
+        for kind in SHOWN {
+            let mut alike = BASELINES.iter().filter(|of| of.device() == device && of.kind == kind);
+            let first = alike.find(|of| names.iter().any(|name| method(name) == of.name));
+            let is_of_first = |name: &&&str| first.is_some_and(|of| method(name) == of.name);
+            shown.extend(names.iter().filter(is_of_first));
+        }
+    }
+    shown
 }
 
-/// Returns the series that is best at the most places where several have a number, or of equal ones in the mean.
+/// Returns the best of [`ranked`].
 fn best<K: Ord>(series: &[Vec<(K, f64)>], more: bool) -> Option<usize> {
+    ranked(series, more).first().copied()
+}
+
+/// Returns the places of the series: first those that are best at the most places where several have a number, of equal
+/// ones those that are better in the mean. `more`: whether a greater number is better.
+pub(super) fn ranked<K: Ord>(series: &[Vec<(K, f64)>], more: bool) -> Vec<usize> {
     let sign = if more { 1.0 } else { -1.0 };
     let mut places: BTreeMap<&K, Vec<(usize, f64)>> = BTreeMap::new();
     for (index, numbers) in series.iter().enumerate() {
@@ -67,8 +73,9 @@ fn best<K: Ord>(series: &[Vec<(K, f64)>], more: bool) -> Option<usize> {
         let numbers = series[index].iter().map(|number| sign * number.1);
         Statistic::Mean.of(numbers).unwrap_or(f64::NEG_INFINITY)
     };
-    let rank = |a: &usize, b: &usize| won[*a].cmp(&won[*b]).then(mean(*a).total_cmp(&mean(*b)));
-    (0..series.len()).rev().max_by(rank)
+    let mut ranked: Vec<_> = (0..series.len()).collect();
+    ranked.sort_by(|&a, &b| won[b].cmp(&won[a]).then(mean(b).total_cmp(&mean(a))));
+    ranked
 }
 
 #[cfg(test)]

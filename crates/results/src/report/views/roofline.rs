@@ -1,7 +1,10 @@
 //! The view `roofline`: how close products come to the speed that the memory bandwidth allows. The roofs are the
 //! measured bandwidths that products are compared with, by the size of their working sets.
 
-use super::*;
+use std::cmp::Ordering;
+
+use super::few;
+use super::kind::*;
 use spmv_matrix::memory::Size;
 
 /// The maximum number of roofs. More could not be distinguished in a chart.
@@ -16,34 +19,17 @@ keys! {
 }
 
 impl Kind for Roofline {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
-        let (x, y) = (Column::of("intensity"), Column::of("gflops"));
-        let point = |of: (&RecordedRow, _)| {
-            let size = of.0.row.compulsory_bytes().map(|bytes| format!(", {}", Size(bytes)));
-            let label = label(matrix(of.0)) + &size.unwrap_or_default();
-            Point { label: Some(label), ..dot(of) }
-        };
-        let points = |of: &Series| of.points([&x, &y]).into_iter().map(point).collect();
-        let series = drawn(Mark::Dots, shown.each(points));
-        let timed: Vec<_> = timed(shown.lines.iter().copied()).collect();
-        let guides = roofs(&timed, &ends(&series, x.is_log()));
-        let few = few::of_points(&series, true);
-        let (x, y) = (axis(&x), Axis { log: true, ..axis(&y) });
-        let chart = Chart::Plane(chart::Plane { x, y, series, guides, few });
+    fn view(&self, shown: &Shown) -> View {
         let column = Column::of("percent_of_peak");
-        let percents = shown.each(|of| of.numbers(&column));
-        let name = |of: &(&RecordedRow, f64)| label(matrix(of.0));
-        let least = |all: &Numbers| all.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(name);
-        let most = |all: &Numbers| all.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(name);
-        let kinds = recorded.kinds(&shown.lines);
+        let percents = shown.each(|series| series.numbers(&column));
+        let kinds = shown.kinds();
         let table = Table::of(&percents)
             .column("method", |(name, _)| *name)
-            .means(kinds, ("median % of peak", Statistic::Median), |(_, all)| by_values(all))
+            .means(kinds, ("median % of peak", Statistic::Median), |(_, all)| all)
             .column("min", |(_, all)| Statistic::Min.over(all))
-            .column("on", |(_, all)| least(all))
+            .column("on", |(_, all)| all.iter().min_by(by_number).map(matrix_of))
             .column("max", |(_, all)| Statistic::Max.over(all))
-            .column("on", |(_, all)| most(all));
+            .column("on", |(_, all)| all.iter().max_by(by_number).map(matrix_of));
         let meaning = "% of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the \
                        bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these \
                        sweeps for a range of matrix sizes in which they differ little";
@@ -54,8 +40,43 @@ impl Kind for Roofline {
                  than the sweep had"
             )
         });
-        View { kinds, ..View::of(shown.notes([Some(meaning.into()), on_above]), chart, table) }
+        View {
+            kinds,
+            ..View::of(shown.notes([Some(meaning.into()), on_above]), chart(shown), table)
+        }
     }
+}
+
+fn by_number(a: &&(&RecordedRow, f64), b: &&(&RecordedRow, f64)) -> Ordering {
+    a.1.total_cmp(&b.1)
+}
+
+fn matrix_of((line, _): &(&RecordedRow, f64)) -> String {
+    label(matrix(line))
+}
+
+fn chart(shown: &Shown) -> Chart {
+    let x = Column::of("intensity");
+    let y = Column::of("gflops");
+    let points = shown.each(|series| series.points([&x, &y]).into_iter().map(point).collect());
+    let series = drawn(Mark::Dots, points);
+    let timed: Vec<_> = timed(shown.lines.iter().copied()).collect();
+    let guides = roofs(&timed, &ends(&series, x.is_log()));
+    let few = few::of_points(&series, true);
+    Chart::Plane(chart::Plane {
+        x: axis(&x),
+        y: Axis { log: true, ..axis(&y) },
+        series,
+        guides,
+        few,
+    })
+}
+
+/// Returns a point that is labelled with the matrix and its size.
+fn point(of: (&RecordedRow, (f64, f64))) -> Point {
+    let size = of.0.row.compulsory_bytes().map(|bytes| format!(", {}", Size(bytes)));
+    let label = label(matrix(of.0)) + &size.unwrap_or_default();
+    Point { label: Some(label), ..dot(of) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,10 +108,13 @@ fn roofs(lines: &[&RecordedRow], ends: &[f64]) -> Vec<Guide> {
 
 /// Divides the ceilings, which are sorted by size, into ranges whose bandwidths differ by at most a factor.
 fn ranges<'s, 'a>(ceilings: &'s [Ceiling<'a>], factor: f64) -> Vec<&'s [Ceiling<'a>]> {
-    let (mut ranges, mut start) = (Vec::new(), 0);
-    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    let mut least = f64::INFINITY;
+    let mut most = 0.0_f64;
     for (place, &Ceiling { gbs, .. }) in ceilings.iter().enumerate() {
-        (least, most) = (least.min(gbs), most.max(gbs));
+        least = least.min(gbs);
+        most = most.max(gbs);
         if most > factor * least {
             ranges.push(&ceilings[start..place]);
             (start, least, most) = (place, gbs, gbs);
@@ -107,20 +131,4 @@ fn name(range: &[Ceiling], gbs: f64) -> String {
     let sizes = if least == most { least } else { format!("{least} to {most}") };
     let matrices = range.iter().map(|of| of.matrix).collect::<BTreeSet<_>>().len();
     format!("{} GB/s: {sizes} ({})", significant(gbs), count(matrices, "matrix"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_ends_where_bandwidths_differ_too_much() {
-        let ceiling = |gbs| Ceiling { matrix: ("a", false, None), bytes: 1, gbs };
-        let ceilings = [100.0, 60.0, 120.0, 50.0, 40.0, 19.0].map(ceiling);
-        let lengths =
-            |factor| ranges(&ceilings, factor).iter().map(|range| range.len()).collect::<Vec<_>>();
-        assert_eq!(lengths(2.0), [3, 2, 1]);
-        assert_eq!(lengths(3.0), [5, 1]);
-        assert_eq!(lengths(f64::INFINITY), [6]);
-    }
 }

@@ -1,6 +1,7 @@
 //! The view `scaling`: speed and efficiency against the number of threads.
 
-use super::*;
+use super::few;
+use super::kind::*;
 use crate::report::matched::fastest_by;
 
 keys! {
@@ -17,8 +18,11 @@ struct Step {
 }
 
 impl Kind for Scaling {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &["threads"]);
+    fn along(&self) -> Vec<&str> {
+        vec!["threads"]
+    }
+
+    fn view(&self, shown: &Shown) -> View {
         let steps = shown.each(steps);
         let all: Vec<_> =
             steps.iter().flat_map(|(name, of)| of.iter().map(move |step| (*name, step))).collect();

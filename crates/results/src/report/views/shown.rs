@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::recorded::Recorded;
 use crate::files::read::RecordedRow;
-use crate::report::grouped;
+use crate::report::groups::grouped;
 use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
+use crate::report::means::Kinds;
 use crate::report::names::{count, join};
 use crate::report::numeric::Column;
 use crate::report::select::{Conditions, Select};
@@ -35,7 +37,10 @@ pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<
     (kinds.len() > 1).then(|| format!("{select}: on each matrix the fastest of {names}"))
 }
 
-pub(super) struct Shown<'a> {
+pub(super) struct Shown<'r, 'a> {
+    /// What the rows are chosen from, and the conditions that they meet.
+    pub recorded: &'r Recorded<'a>,
+    pub conditions: &'r Conditions,
     /// The rows, in the order of the selections.
     pub lines: Vec<&'a RecordedRow>,
     pub series: Vec<Series<'a>>,
@@ -50,22 +55,22 @@ pub(super) struct Series<'a> {
     pub lines: Vec<&'a RecordedRow>,
 }
 
-impl<'a> Shown<'a> {
+impl<'r, 'a> Shown<'r, 'a> {
     /// Selects the rows that meet `conditions` and any of `of`, if it names some. Settings in `along` split no series.
     pub fn of(
-        lines: &[&'a RecordedRow],
-        conditions: &Conditions,
+        recorded: &'r Recorded<'a>,
+        conditions: &'r Conditions,
         of: &[Select],
         along: &[&str],
     ) -> Self {
-        let met = lines.iter().copied().filter(|line| conditions.passes(line));
+        let met = recorded.lines.iter().copied().filter(|line| conditions.passes(line));
         let (mut lines, unmeasured): (Vec<_>, Vec<_>) =
             met.partition(|line| !line.method().is_empty());
         let first = |line: &RecordedRow| of.iter().position(|select| select.meets(line));
         lines.retain(|line| of.is_empty() || first(line).is_some());
         lines.sort_by_key(|line| first(line));
         let series = series(&lines, along);
-        Self { lines, series, unmeasured: unmeasured.len() }
+        Self { recorded, conditions, lines, series, unmeasured: unmeasured.len() }
     }
 
     /// Returns the matrices that have a time, sorted by their nonzeros, each with its first row.
@@ -76,38 +81,42 @@ impl<'a> Shown<'a> {
         matrices
     }
 
-    /// Returns the fastest rows of the baseline `over` in all rows, and notes on them and on which rows are compared.
-    pub fn baseline(
+    /// Returns the kinds of the matrices, which have means of their own unless they are `together`.
+    pub fn kinds(&self) -> Kinds {
+        self.recorded.kinds(&self.lines)
+    }
+
+    /// Returns what `compare` makes of each series and the fastest rows of the baseline `over`, where there is anything,
+    /// and the notes. The series of the baseline are left out.
+    pub fn compared<T>(
         &self,
-        lines: &[&'a RecordedRow],
-        conditions: &Conditions,
         over: &Select,
-    ) -> (Fastest<'a>, [Option<String>; 3]) {
-        let met: Vec<_> = lines.iter().copied().filter(|line| conditions.passes(line)).collect();
+        meaning: String,
+        compare: impl Fn(&Series<'a>, &Fastest<'a>) -> Vec<T>,
+    ) -> (Vec<(&str, Vec<T>)>, Vec<String>) {
+        let all = self.recorded.lines.iter().copied();
+        let met: Vec<_> = all.filter(|line| self.conditions.passes(line)).collect();
         let times = matched::selected(&met, over);
         let known: BTreeSet<_> = times.keys().map(|key| key.0).collect();
         let lacking = self.matrices().iter().filter(|(of, _)| !known.contains(of)).count();
         let lack = format!("left out: {} on which {over} has no time", count(lacking, "matrix"));
-        let lack = (lacking > 0).then_some(lack);
-        (times, [note_on_choice(&met, over), lack, self.note_on_several()])
+        let notes = self.notes([
+            note_on_choice(&met, over),
+            (lacking > 0).then_some(lack),
+            self.note_on_several(),
+            Some(meaning),
+        ]);
+        let compared = self.each(|series| {
+            let is_over = series.lines.iter().all(|line| over.meets(line));
+            if is_over { Vec::new() } else { compare(series, &times) }
+        });
+        (compared, notes)
     }
 
     /// Returns what `make` makes of each series, where there is anything.
     pub fn each<T>(&self, make: impl Fn(&Series<'a>) -> Vec<T>) -> Vec<(&str, Vec<T>)> {
         let made = self.series.iter().map(|series| (&series.name[..], make(series)));
         made.filter(|(_, of)| !of.is_empty()).collect()
-    }
-
-    /// Returns what `compare` makes of each series except those of the baseline `over`, where there is anything.
-    pub fn compared<T>(
-        &self,
-        over: &Select,
-        compare: impl Fn(&Series<'a>) -> Vec<T>,
-    ) -> Vec<(&str, Vec<T>)> {
-        self.each(|series| match series.lines.iter().all(|line| over.meets(line)) {
-            true => Vec::new(),
-            false => compare(series),
-        })
     }
 
     /// Describes the number of matrices and surrogates and the common settings, in one sentence.
@@ -158,23 +167,24 @@ impl<'a> Shown<'a> {
     /// Returns a note on the methods that have one thread, if others have several.
     fn note_on_one_thread(&self) -> Option<String> {
         let has_several = self.lines.iter().any(|line| line.row.threads > Some(1));
-        let has_one =
-            |series: &&Series| series.lines.iter().all(|line| line.row.threads == Some(1));
-        let names = join(self.series.iter().filter(has_one).map(|of| of.name.clone()), ", ");
+        let on_one = self
+            .series
+            .iter()
+            .filter(|series| series.lines.iter().all(|line| line.row.threads == Some(1)));
+        let names = join(on_one.map(|series| series.name.clone()), ", ");
         (has_several && !names.is_empty()).then(|| format!("on one thread: {names}"))
     }
 
     /// Returns a note if several rows of one matrix are in a series, of which only the fastest is used.
     pub fn note_on_several(&self) -> Option<String> {
-        let several = |series: &&Series| {
+        let several = self.series.iter().filter(|series| {
             let comparable = grouped(timed(series.lines.iter().copied()), |line| {
                 let GroupKey { precision, cache, transpose, .. } = line.group_key();
                 (matched::matrix(line), precision, cache, transpose)
             });
             comparable.iter().any(|(_, rows)| rows.len() > 1)
-        };
-        let several = self.series.iter().filter(several).map(|series| series.name.clone());
-        let names = join(several, ", ");
+        });
+        let names = join(several.map(|series| series.name.clone()), ", ");
         (!names.is_empty())
             .then(|| format!("several rows per matrix, of which the fastest is used: {names}"))
     }
@@ -183,6 +193,11 @@ impl<'a> Shown<'a> {
 impl<'a> Series<'a> {
     pub fn times(&self) -> Fastest<'a> {
         matched::fastest(self.lines.iter().copied())
+    }
+
+    /// Returns the speed-ups over a baseline, where both have a time.
+    pub fn speeds(&self, over: &Fastest) -> Numbers<'a> {
+        matched::ratios(&self.times(), over)
     }
 
     pub fn numbers(&self, column: &Column) -> Numbers<'a> {

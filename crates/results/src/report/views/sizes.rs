@@ -1,4 +1,4 @@
-use super::*;
+use super::kind::*;
 use crate::files::tuning::{Rule, Size, Sweep};
 
 keys! {
@@ -6,15 +6,15 @@ keys! {
     Sizes {
         pub method: String,
     }
-    |_view| &[]
+    |_view| Vec::new()
 }
 
 /// The settings of a sweep, if there are several, and the sweep.
 type Swept = (String, Sweep);
 
 impl Kind for Sizes {
-    fn view(&self, recorded: &Recorded) -> View {
-        let met = self.shown(recorded, &[]).lines.into_iter();
+    fn view(&self, shown: &Shown) -> View {
+        let met = shown.lines.iter().copied();
         let sized: Vec<_> = met.filter_map(|line| Some((line, self.size(line)?))).collect();
         let lines: Vec<_> = sized.iter().map(|(line, _)| *line).collect();
         let settings = varying(&lines, &[&COMPARED_WITHIN[..], &["order", "threads"]].concat());

@@ -1,4 +1,7 @@
-use super::*;
+use Statistic::{GeometricMean, HarmonicMean, Max, Min};
+
+use super::few;
+use super::kind::*;
 use crate::report::matched::{best_share, selected, speeds};
 
 keys! {
@@ -11,26 +14,26 @@ keys! {
 }
 
 impl Kind for Speedup {
-    fn over(&self) -> &[Select] {
-        std::slice::from_ref(&self.over)
+    fn over(&self) -> Vec<Select> {
+        vec![self.over.clone()]
     }
 
-    fn view(&self, recorded: &Recorded) -> View {
-        use Statistic::{GeometricMean, HarmonicMean, Max, Min};
-        let shown = self.shown(recorded, &[self.x.name()]);
-        let (over, notes) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
-        let speeds = shown.compared(&self.over, |series| matched::ratios(&series.times(), &over));
-        let kinds = recorded.kinds(&shown.lines);
+    fn along(&self) -> Vec<&str> {
+        vec![self.x.name()]
+    }
+
+    fn view(&self, shown: &Shown) -> View {
         let meaning =
             format!("time of {} / time of the method: above 1 the method is faster", self.over);
-        let notes = shown.notes(notes.into_iter().chain([Some(meaning)]));
+        let (speeds, notes) = shown.compared(&self.over, meaning, Series::speeds);
+        let kinds = shown.kinds();
         let table = Table::of(&speeds)
             .column("method", |(name, _)| *name)
             .column("matrices", |(_, speeds)| speeds.len())
             .column("min", |(_, speeds)| Min.over(speeds))
             .column("max", |(_, speeds)| Max.over(speeds))
-            .means(kinds, ("harmonic mean", HarmonicMean), |(_, speeds)| by_values(speeds))
-            .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| by_values(speeds))
+            .means(kinds, ("harmonic mean", HarmonicMean), |(_, speeds)| speeds)
+            .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| speeds)
             .interval("95 % interval", |(_, speeds)| speeds)
             .column("% faster", |(_, speeds)| percentage(speeds.iter().map(|speed| speed.1 > 1.0)));
         View { kinds, ..View::of(notes, self.chart(&speeds), table) }
@@ -60,31 +63,27 @@ keys! {
         #[serde(default)]
         pub split: Vec<Part>,
     }
-    |view| std::slice::from_ref(&view.of)
+    |view| view.all().cloned().collect()
 }
 
 impl Kind for Speedups {
-    fn over(&self) -> &[Select] {
-        &self.over
-    }
-
-    fn view(&self, recorded: &Recorded) -> View {
+    fn view(&self, shown: &Shown) -> View {
         let of = &self.of;
-        let all = [std::slice::from_ref(of), &self.over].concat();
-        let shown = Shown::of(&recorded.lines, &self.conditions, &all, &[]);
         let meaning =
             format!("min, max, mean: time of the method / time of {of}; above 1 {of} is faster");
-        let (mut rows, mut notes) = (Vec::new(), shown.notes([Some(meaning)]));
+        let mut rows = Vec::new();
+        let mut notes = shown.notes([Some(meaning)]);
         for (name, conditions) in parts(&self.conditions, &self.split) {
             let met = shown.lines.iter().copied().filter(|line| conditions.passes(line));
             let met: Vec<_> = met.collect();
-            let mut choices: Vec<_> =
-                all.iter().filter_map(|of| note_on_choice(&met, of)).collect();
-            choices.retain(|note| !notes.contains(note));
-            notes.extend(choices);
+            for choice in self.all().filter_map(|of| note_on_choice(&met, of)) {
+                if !notes.contains(&choice) {
+                    notes.push(choice);
+                }
+            }
             notes.push(self.rows(name, &met, &mut rows));
         }
-        let kinds = recorded.kinds(&shown.lines);
+        let kinds = shown.kinds();
         let table = (!shown.lines.is_empty()).then(|| self.table(&rows, kinds));
         View { kinds, ..View::of(notes, None, table) }
     }
@@ -100,6 +99,10 @@ struct Compared<'a> {
 }
 
 impl Speedups {
+    fn all(&self) -> impl Iterator<Item = &Select> {
+        std::iter::once(&self.of).chain(&self.over)
+    }
+
     /// Adds a row per baseline and one of the method itself. Returns a note on the matrices on which all are compared.
     fn rows<'a>(
         &'a self,
@@ -129,7 +132,6 @@ impl Speedups {
     }
 
     fn table(&self, rows: &[Compared], kinds: Kinds) -> Table {
-        use Statistic::{HarmonicMean, Max, Min};
         let parts = (!self.split.is_empty()).then_some("part");
         let better = |of: &Compared| percentage(of.speeds.iter().map(|speed| speed.1 < 1.0));
         Table::of(rows)
@@ -138,7 +140,7 @@ impl Speedups {
             .column("matrices", |of| of.matrices)
             .column("min", |of| Min.over(&of.speeds))
             .column("max", |of| Max.over(&of.speeds))
-            .means(kinds, ("harmonic mean", HarmonicMean), |of| by_values(&of.speeds))
+            .means(kinds, ("harmonic mean", HarmonicMean), |of| &of.speeds)
             .column(format!("% better than {}", self.of), better)
             .column("% best", |of| of.percent_best)
             .build()

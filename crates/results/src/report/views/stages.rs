@@ -1,5 +1,6 @@
-use super::*;
-use crate::report::chart::BarSeries;
+use super::kind::*;
+use super::recorded::Recorded;
+use crate::matrix::stage_row::StageRow;
 use crate::row::Row;
 
 keys! {
@@ -16,8 +17,8 @@ struct Product<'a> {
 }
 
 impl Kind for Stages {
-    fn view(&self, recorded: &Recorded) -> View {
-        let products = self.products(recorded);
+    fn view(&self, shown: &Shown) -> View {
+        let products = self.products(shown.recorded);
         let most = products.iter().map(|product| product.stages.len()).max().unwrap_or(0);
         let matrices = grouped(&products, |product| &product.matrix).len();
         let meaning = "stage 1, 2, …: the kernels of a product in the order in which they run; the table \

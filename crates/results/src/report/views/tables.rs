@@ -2,7 +2,7 @@
 //! each method on it; `each-matrix`, the same as papers print it; `repeatability`, whether a method's results are
 //! bitwise the same every time.
 
-use super::*;
+use super::kind::*;
 use crate::report::numeric::word_columns;
 use crate::report::ranking::Ranking;
 use crate::row::column::Value;
@@ -25,16 +25,15 @@ impl TryFrom<String> for Fact {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        match word_columns().any(|word| word == name) {
-            true => Ok(Self::Word(name)),
-            false => Column::try_from(name).map(Self::Number),
+        if word_columns().any(|word| word == name) {
+            return Ok(Self::Word(name));
         }
+        Column::try_from(name).map(Self::Number)
     }
 }
 
 impl Kind for Listing {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
+    fn view(&self, shown: &Shown) -> View {
         let lines = shown.series.iter().flat_map(|series| {
             timed(series.lines.iter().copied()).map(move |line| (&series.name[..], line))
         });
@@ -68,14 +67,13 @@ keys! {
 }
 
 impl Kind for Matrices {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
+    fn view(&self, shown: &Shown) -> View {
         let on_several = shown.note_on_several().filter(|_| self.value.is_some());
         let by_method = self.value.as_ref().filter(|_| self.columns.is_empty());
         let meaning = by_method.map(|value| format!("on each matrix: {}", value.label()));
         let table = match by_method {
-            Some(value) => self::by_method(&shown, value),
-            None => self.by_matrix(&shown),
+            Some(value) => self::by_method(shown, value),
+            None => self.by_matrix(shown),
         };
         View::of(shown.notes([on_several, meaning]), None, table)
     }
@@ -123,8 +121,7 @@ keys! {
 const METHODS_ACROSS: usize = 8;
 
 impl Kind for EachMatrix {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
+    fn view(&self, shown: &Shown) -> View {
         let (matrices, all) = (shown.matrices(), shown.series.len());
         let methods = shown.each(|series| self.numbers(series));
         let more = self.value.more_is_better();
@@ -172,8 +169,7 @@ keys! {
 }
 
 impl Kind for Repeatability {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
+    fn view(&self, shown: &Shown) -> View {
         let column = Column::of("distinct_results");
         let counted = shown.series.iter().filter_map(|series| {
             let counts = series.numbers(&column);

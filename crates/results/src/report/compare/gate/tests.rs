@@ -67,7 +67,7 @@ impl Noise {
             }
             let [a, b] = sides.map(|side| of_runs(&side));
             let side = |lines| Compared { name: "", lines };
-            let comparison = Comparison::of_turns(side(&a), side(&b)).unwrap();
+            let comparison = Comparison::of(side(&a), side(&b), true).unwrap();
             ends[comparison.judged(Some(5.0), None)[0].end() as usize] += 1;
         }
         ends

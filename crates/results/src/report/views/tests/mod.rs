@@ -1,124 +1,83 @@
-mod kinds;
-mod others;
+mod text;
 
+use std::path::{Path, PathBuf};
+
+use expect_test::expect_file;
+
+use super::kind::*;
 use super::*;
-use crate::row::{Row, Status};
-use crate::settings::Values;
+use crate::files::read::read;
+use crate::matrix::stage_row::StageRow;
+use crate::report::cases;
+use crate::report::identity::name_matrices;
+use crate::row::Row;
 use spmv_matrix::device::Device;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
+use text::text_of;
 
-/// Returns a row that is correct and timed. Its GFLOP/s are nonzeros / 1000 / time, and its compulsory GB/s ten
-/// times that.
-fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
-    let gflops = nonzeros as f64 / 1000.0 / ms;
-    Row {
-        num_rows: Some(100),
-        num_cols: Some(100),
-        num_nonzeros: Some(nonzeros),
-        order: Some(Order::Natural),
-        setup_ms: Some(0.0),
-        gflops: Some(gflops),
-        compulsory_gbs: Some(10.0 * gflops),
-        ..crate::report::row(file, method, ms)
+/// Parses the definition of a view, whose keys stand on one line.
+fn parse(keys: &str) -> Result<Spec, toml::de::Error> {
+    let file = format!("view = {{ title = 'T', {keys} }}");
+    toml::from_str::<BTreeMap<String, Spec>>(&file).map(|mut views| views.remove("view").unwrap())
+}
+
+fn spec(keys: &str) -> Spec {
+    parse(keys).expect(keys)
+}
+
+fn recorded(lines: &[RecordedRow]) -> Recorded<'_> {
+    Recorded { lines: lines.iter().collect(), ..Recorded::default() }
+}
+
+/// Returns the rows of a file in the folder `rows`.
+fn rows(name: &str) -> Vec<RecordedRow> {
+    let mut lines = read(&path(name)).unwrap();
+    name_matrices(vec![lines.iter_mut().collect()]);
+    lines
+}
+
+fn path(name: &str) -> PathBuf {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/views/tests/rows");
+    Path::new(folder).join(name).with_extension("csv")
+}
+
+/// Returns a bar chart of changed rows of three methods.
+fn bars(lines: &[RecordedRow], keys: &str) -> View {
+    spec(&format!("kind = 'bars', value = 'avg_spmv_ms'{keys}")).view(&recorded(lines))
+}
+
+/// The notes of views that show all of `rows.csv`.
+const SHARED: &str = "\
+3 matrices; f64, cpu, 2 threads, natural order
+marked *: generated surrogates for matrices of the collection (1)
+without a time: slow on 1 matrix
+";
+
+#[test]
+fn every_kind_shows_what_the_file_says() {
+    let text = cases(include_str!("cases.txt"), |case| {
+        let (rows, keys) = case.split_once(": ").unwrap();
+        shown(rows, keys).replace(SHARED, "(shared notes)\n")
+    });
+    expect_file!["cases.txt"].assert_eq(&text);
+}
+
+/// Returns the text of a view. Checks that there is also one of rows without any result, which has only notes.
+fn shown(rows: &str, keys: &str) -> String {
+    let spec = spec(keys);
+    let nothing = RecordedRow::from(Row { file: "u.mtx".into(), ..Row::default() });
+    for lines in [vec![], vec![nothing]] {
+        let View { notes, chart, table, .. } = spec.view(&recorded(&lines));
+        assert!(!notes.is_empty() && chart.is_none() && table.is_none(), "{keys}");
     }
-}
-
-/// Returns the rows of three methods on three matrices, the last a surrogate, with the times in ms and the ceiling in
-/// GB/s; `slow` does not run on b. The setups take 0, 10 and 1 ms. Values repeat on the last matrix only.
-fn rows() -> Vec<Row> {
-    let matrices = [
-        ("a.mtx", 1000, [2.0, 1.0, 4.0], 20.0),
-        ("b.mtx", 10_000, [3.0, 6.0, 0.0], 20.0),
-        ("surrogate:G/c", 100_000, [8.0, 2.0, 8.0], 50.0),
-    ];
-    let mut rows = Vec::new();
-    for (file, nonzeros, times, ceiling) in matrices {
-        for ((method, setup), ms) in
-            [("base", 0.0), ("fast", 10.0), ("slow", 1.0)].into_iter().zip(times)
-        {
-            let row = Row {
-                setup_ms: Some(setup),
-                values: Some(Values::Stored),
-                distinct_values: Some(if nonzeros == 100_000 { 1 } else { 1000 }),
-                ..row(file, nonzeros, method, ms)
-            };
-            let percent = row.compulsory_gbs.map(|gbs| 100.0 * gbs / ceiling);
-            rows.push(match ms {
-                0.0 => Row { avg_spmv_ms: None, ..row.ended(Status::Skipped, "not for b".into()) },
-                _ => Row { percent_of_peak: percent, ..row },
-            });
-        }
+    let lines = self::rows(rows);
+    let mut stages: Vec<StageRow> = Vec::new();
+    if rows == "stages" {
+        let kernels = csv::Reader::from_path(path("kernels"));
+        stages.extend(kernels.unwrap().into_deserialize().map(Result::unwrap));
     }
-    rows
-}
-
-fn spec(toml: &str) -> Spec {
-    toml::from_str(&format!("title = 'T'\n{toml}")).expect(toml)
-}
-
-/// Returns the view of these rows. Checks that there is also one of rows without any result, which has only notes.
-fn view(rows: Vec<Row>, toml: &str) -> View {
-    let view_of = |rows: Vec<Row>| {
-        let lines: Vec<_> = rows.into_iter().map(RecordedRow::from).collect();
-        spec(toml).view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() })
-    };
-    for rows in [vec![], vec![Row { file: "u.mtx".into(), ..Row::default() }]] {
-        let View { notes, chart, table, .. } = view_of(rows);
-        assert!(!notes.is_empty() && chart.is_none() && table.is_none(), "{toml}");
-    }
-    view_of(rows)
-}
-
-fn text_of(view: &View) -> String {
-    assert_eq!(view.title, "T");
-    let table = view.table.as_ref().map(|table| table.to_markdown() + "\n").unwrap_or_default();
-    let chart = view.chart.as_ref().map(chart_text).unwrap_or_default();
-    format!("{}\n{table}{chart}", view.notes.join("\n"))
-}
-
-/// Returns a line per series, guide or row of a chart. Of long series and guides, it has the first two points and the
-/// last.
-fn chart_text(chart: &Chart) -> String {
-    let number = |number: Option<f64>| number.map_or("-".into(), significant);
-    let numbers = |row: &Vec<Option<f64>>| row.iter().map(|&of| number(of)).collect::<Vec<_>>();
-    let ends = |(low, high)| format!(" ({} to {})", significant(low), significant(high));
-    let few = |points: Vec<String>| match &points[..] {
-        [first, second, _, .., last] if points.len() > 4 => format!("{first} {second} … {last}"),
-        _ => points.join(" "),
-    };
-    let place = |x, y| format!("{},{}", significant(x), significant(y));
-    let mut lines = Vec::new();
-    match chart {
-        Chart::Plane(plane) => {
-            for series in &plane.series {
-                let points = series.points.iter().map(|point| {
-                    let label = point.label.as_deref().unwrap_or_default();
-                    let spread = point.spread.map(ends).unwrap_or_default();
-                    format!("{label}@{}{spread}", place(point.x, point.y))
-                });
-                lines.push(format!("{}: {}", series.name, few(points.collect())));
-            }
-            for Guide { name, points } in &plane.guides {
-                let points = points.iter().map(|&(x, y)| place(x, y)).collect();
-                lines.push(format!("guide {name}: {}", few(points)));
-            }
-        }
-        Chart::Bars(bars) => {
-            let stacked = if bars.stacked { "stacked bars" } else { "bars" };
-            lines.push(format!("{stacked}: {}", bars.categories.join(" | ")));
-            for series in &bars.series {
-                let values = numbers(&series.values).join(" ");
-                lines.push(format!("{}: {values}; mean {}", series.name, number(series.mean)));
-            }
-        }
-        Chart::Heat(heat) => {
-            lines.push(format!("columns {}", heat.columns.join(" ")));
-            let rows = heat.rows.iter().zip(&heat.cells);
-            lines.extend(rows.map(|(name, cells)| format!("{name}: {}", numbers(cells).join(" "))));
-        }
-    }
-    lines.join("\n") + "\n"
+    text_of(&spec.view(&Recorded { stages: stages.iter().collect(), ..recorded(&lines) }))
 }
 
 fn names(view: &View) -> Vec<String> {
@@ -126,11 +85,9 @@ fn names(view: &View) -> Vec<String> {
     bars.series.iter().map(|series| series.name.clone()).collect()
 }
 
-const BARS: &str = "kind = 'bars'\nvalue = 'avg_spmv_ms'";
-
 /// Returns the names of all kinds of views, from the message about an unknown one.
 fn kinds() -> Vec<String> {
-    let error = toml::from_str::<Spec>("kind = 'pie'\ntitle = 'T'\n").unwrap_err();
+    let error = parse("kind = 'pie'").unwrap_err();
     let message = error.message();
     assert!(message.starts_with("unknown variant `pie`, expected one of `plane`, "), "{message}");
     message.split('`').skip(3).step_by(2).map(String::from).collect()
@@ -150,20 +107,27 @@ fn every_kind_is_documented() {
 
 #[test]
 fn errors_name_what_is_not_in_the_grammar() {
-    let error = |toml: &str| toml::from_str::<Spec>(toml).unwrap_err().message().to_owned();
+    let error = |keys: &str| parse(keys).unwrap_err().message().to_owned();
     for kind in kinds() {
-        let error = error(&format!("kind = '{kind}'\ntitle = 'T'\nbreadth = 3\n"));
+        let error = error(&format!("kind = '{kind}', breadth = 3"));
         assert!(error.starts_with("unknown field `breadth`, expected "), "{kind}: {error}");
     }
-    let error = |toml: &str| error(&format!("title = 'T'\n{toml}"));
-    assert!(error("kind = 'bars'\nvalue = 'speed'").starts_with("there is no column 'speed'; "));
-    assert_eq!(error("kind = 'bars'"), "missing field `value`");
-    let column = "kind = 'listing'\ncolumns = ['median_m']";
-    assert!(error(column).starts_with("there is no column 'median_m'; "));
-    assert!(error("kind = 'heat'\nof = ['a where b']").starts_with("filter, character 9: "));
-    let filter = "filter, character 7: expected =, != or ~, but found '<'";
-    assert_eq!(error("kind = 'heat'\nwhere = 'order < rcm'"), filter);
-    assert!(error("kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'pie'").contains("`trend`"));
+    for (keys, expected) in [
+        ("kind = 'bars', value = 'speed'", "there is no column 'speed'; "),
+        ("kind = 'bars'", "missing field `value`"),
+        ("kind = 'listing', columns = ['median_m']", "there is no column 'median_m'; "),
+        ("kind = 'heat', of = ['a where b']", "filter, character 9: "),
+        (
+            "kind = 'heat', where = 'order < r'",
+            "filter, character 7: expected =, != or ~, but found '<'",
+        ),
+        (
+            "kind = 'plane', x = 'gflops', y = 'gflops', mark = 'pie'",
+            "unknown variant `pie`, expected one of `dots`",
+        ),
+    ] {
+        assert!(error(keys).starts_with(expected), "{keys}: {}", error(keys));
+    }
 }
 
 /// The name of a series contains the settings in which rows differ. Threads are included only if one method has
@@ -181,10 +145,11 @@ fn settings_are_not_mixed() {
         (|row| row.avg_spmv_ms = Some(1.0), "base, fast, slow"),
     ];
     for (change, expected) in changes {
-        let mut rows: Vec<_> = rows().into_iter().filter(|row| row.file == "a.mtx").collect();
-        rows.insert(1, rows[0].clone());
-        change(&mut rows[1]);
-        assert_eq!(names(&view(rows, BARS)).join(", "), expected);
+        let mut lines = rows("rows");
+        lines.truncate(3);
+        lines.insert(1, lines[0].clone());
+        change(&mut lines[1].row);
+        assert_eq!(names(&bars(&lines, "")).join(", "), expected);
     }
 }
 
@@ -192,8 +157,12 @@ fn settings_are_not_mixed() {
 fn methods_on_one_thread_are_named_among_others() {
     let named = "on one thread: base, slow";
     for (threads, expected) in [([1, 1, 1], None), ([2, 2, 4], None), ([1, 2, 1], Some(named))] {
-        let on = |(row, threads)| Row { threads: Some(threads), ..row };
-        let notes = view(rows().into_iter().zip(threads).map(on).collect(), BARS).notes;
+        let mut lines = rows("rows");
+        lines.truncate(3);
+        for (line, threads) in lines.iter_mut().zip(threads) {
+            line.row.threads = Some(threads);
+        }
+        let notes = bars(&lines, "").notes;
         let found = notes.iter().find(|note| note.starts_with("on one thread"));
         assert_eq!(found.map(String::as_str), expected, "{threads:?}");
     }
@@ -201,9 +170,47 @@ fn methods_on_one_thread_are_named_among_others() {
 
 #[test]
 fn methods_are_shown_in_the_order_of_the_selections() {
-    let named = |of: &str| names(&view(rows(), &format!("{BARS}\nof = {of}")));
-    assert_eq!(named("[]"), ["base", "fast", "slow"]);
-    assert_eq!(named("['slow', 'base']"), ["slow", "base"]);
-    assert_eq!(named("['f*', '*']"), ["fast", "base", "slow"]);
-    assert_eq!(named("['*']\nwhere = 'matrix = b'"), ["base", "fast"]);
+    for (keys, expected) in [
+        ("", "base, fast, slow"),
+        (", of = ['slow', 'base']", "slow, base"),
+        (", of = ['f*', '*']", "fast, base, slow"),
+        (", of = ['*'], where = 'matrix = b'", "base, fast"),
+    ] {
+        assert_eq!(names(&bars(&rows("rows"), keys)).join(", "), expected);
+    }
+}
+
+/// The foot of a chart describes only the rows that the view shows.
+#[test]
+fn a_foot_describes_the_rows_that_are_shown() {
+    let run = |id: &str, day: &str| {
+        serde_json::json!({"run_id": id, "date": format!("{day}T10:00:00Z"), "gpu": {"name": "G"},
+            "system": {"cpu": "C", "cores": 2}})
+    };
+    let runs = [run("fast", "2026-03-03"), run("base", "2026-03-02"), run("slow", "2026-03-04")];
+    let mut lines = rows("rows");
+    let gpu = RecordedRow {
+        row: Row { device: Some(Device::Gpu), ..lines[4].row.clone() },
+        ..lines[4].clone()
+    };
+    lines.push(gpu);
+    for line in &mut lines {
+        line.row.run_id = line.method().to_owned();
+    }
+    let recorded = Recorded { runs: runs.iter().collect(), ..recorded(&lines) };
+    let foot = |keys: &str| spec(keys).view(&recorded).foot;
+    let bars = "kind = 'bars', value = 'avg_spmv_ms'";
+    let cpu = "f64, cpu, 2 threads, natural order; C, 2 cores, 2026-03-02";
+    let of_three = format!("3 matrices (generated surrogates: 1); {cpu} to 2026-03-04");
+    assert_eq!(foot(&format!("{bars}, where = 'device = cpu'")), of_three);
+    assert_eq!(foot(&format!("{bars}, of = ['base', 'slow']")), of_three);
+    assert_eq!(foot(&format!("{bars}, of = ['base where num_rows = 7']")), "", "no chart");
+    let speedup = "kind = 'speedup', over = 'base'";
+    let of_b = format!("{speedup}, of = ['fast'], where = 'matrix = b && device = cpu'");
+    assert_eq!(foot(&of_b), format!("1 matrix; {cpu} to 2026-03-03"));
+    let both = "C, 2 cores, 2026-03-02 to 2026-03-04; G, 2026-03-03";
+    assert!(foot(speedup).ends_with(both), "all methods and the baseline: {}", foot(speedup));
+    let unknown = Recorded { runs: vec![], ..recorded.clone() };
+    let foot = spec(bars).view(&unknown).foot;
+    assert!(foot.ends_with("; machine and date not recorded"), "{foot}");
 }

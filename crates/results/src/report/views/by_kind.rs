@@ -1,6 +1,6 @@
 //! The view `kinds`: speed-ups by the kind of problem that a matrix is from.
 
-use super::*;
+use super::kind::*;
 
 keys! {
     /// The speed-up of each method over a baseline, by the kinds of problems that the matrices are from.
@@ -10,14 +10,16 @@ keys! {
 }
 
 impl Kind for ByKind {
-    fn over(&self) -> &[Select] {
-        std::slice::from_ref(&self.over)
+    fn over(&self) -> Vec<Select> {
+        vec![self.over.clone()]
     }
 
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
-        let (over, notes) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
-        let speeds = shown.compared(&self.over, |series| matched::ratios(&series.times(), &over));
+    fn view(&self, shown: &Shown) -> View {
+        let meaning = format!(
+            "geometric means of the speed-ups over {} on the matrices of a kind; above 1 the method is faster",
+            self.over
+        );
+        let (speeds, notes) = shown.compared(&self.over, meaning, Series::speeds);
         let kind = |line: &RecordedRow| line.row.kind.clone().unwrap_or_default();
         let of_kinds = shown.matrices().into_iter().filter(|(_, line)| !kind(line).is_empty());
         let mut kinds = grouped(of_kinds, |(_, line)| kind(line));
@@ -31,11 +33,7 @@ impl Kind for ByKind {
                 Statistic::GeometricMean.of(own.map(|speed| speed.1))
             });
         }
-        let meaning = format!(
-            "geometric means of the speed-ups over {} on the matrices of a kind; above 1 the method is faster",
-            self.over
-        );
         let table = Some(table.build()).filter(|_| kinds.len() > 1);
-        View::of(shown.notes(notes.into_iter().chain([Some(meaning)])), None, table)
+        View::of(notes, None, table)
     }
 }
