@@ -9,7 +9,6 @@ use crate::campaign::REVISION;
 use crate::campaign::env::Env;
 use spmv_matrix::device::Device;
 use spmv_matrix::system::groups::Throttling;
-use spmv_matrix::system::huge;
 use spmv_matrix::system::noise::Readings;
 use spmv_matrix::system::usage::CpuUsage;
 use spmv_matrix::system::waits::Source;
@@ -90,8 +89,9 @@ impl Recording {
             writeln!(stderr, "{UNPINNED}")?;
         }
         let is_on_host = cells.iter().any(|cell| cell.device == Device::Cpu);
-        if let Some(reason) =
-            huge::refusal(system).filter(|_| is_on_host && settings.pages == Pages::Huge)
+        if is_on_host
+            && settings.pages == Pages::Huge
+            && let Some(reason) = system.refusal_of_huge_pages()
         {
             writeln!(stderr, "{SMALL_PAGES} ({reason})")?;
         }

@@ -15,7 +15,6 @@ use crate::campaign::recording::UNPINNED;
 use crate::campaign::{gpus, idle, libraries};
 use spmv_matrix::system::System;
 use spmv_matrix::system::energy::Rapl;
-use spmv_matrix::system::huge;
 use spmv_methods::device::facts::Facts as GpuFacts;
 use spmv_methods::method::Unavailable;
 use spmv_methods::team::Team;
@@ -164,8 +163,8 @@ fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     let tunables = glibc_tunables.as_ref().map_or(String::new(), |text| format!(", {text}"));
     line("huge pages", format!("{}{tunables}", huge_pages.as_deref().unwrap_or("unknown")))?;
     if let Some(is_huge) = huge_arrays {
-        let reason =
-            huge::refusal(facts.system).map_or(String::new(), |reason| format!(": {reason}"));
+        let reason = facts.system.refusal_of_huge_pages();
+        let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
         line("arrays", format!("in {} pages{reason}", if *is_huge { "huge" } else { "small" }))?;
     }
     if let Some(variables) = openmp {

@@ -4,6 +4,7 @@ pub mod allocated;
 pub mod caches;
 pub mod clock;
 pub mod energy;
+pub(crate) mod files;
 pub mod groups;
 pub mod huge;
 pub mod isa;
@@ -16,17 +17,14 @@ pub mod usage;
 pub mod waits;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use nix::sys::statvfs::statvfs;
 use serde::{Deserialize, Serialize};
 
-const CPU: &str = "/sys/devices/system/cpu";
-const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
-/// The assumed size of caches that are not known.
-const UNKNOWN_BYTES: u64 = 32 << 20;
+pub use caches::{CacheLevel, cache_bytes, last_level_cache_bytes};
+use files::{bytes, field, parse_list, read};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct System {
@@ -55,16 +53,6 @@ pub struct System {
     pub openmp: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CacheLevel {
-    pub level: u32,
-    /// The kind: Data, Instruction or Unified.
-    pub kind: String,
-    pub bytes: u64,
-    /// The CPUs that share it, in the kernel's list format.
-    pub shared_by: String,
-}
-
 impl System {
     /// Reads the properties. Must be called before the process's threads are pinned.
     pub fn detect() -> Self {
@@ -74,14 +62,21 @@ impl System {
             cpus,
             cores,
             cpu_quota: groups::cpu_quota(),
-            caches: caches().to_vec(),
+            caches: caches::of_first_cpu().to_vec(),
             numa_nodes: numa_nodes(),
-            memory_bytes: field("/proc/meminfo", "MemTotal").and_then(|size| kib(&size, "kB")),
-            huge_pages: read(HUGE_PAGES).and_then(|modes| Some(chosen(&modes)?.to_owned())),
+            memory_bytes: bytes("/proc/meminfo", "MemTotal"),
+            huge_pages: huge::mode(),
             glibc_tunables: std::env::var(huge::VARIABLE).ok(),
             huge_arrays: None,
             openmp: openmp::variables(),
         }
+    }
+
+    /// Returns the reason why large arrays are not in huge pages, if they are not although this was requested.
+    pub fn refusal_of_huge_pages(&self) -> Option<&'static str> {
+        let settings = self.glibc_tunables.as_deref().unwrap_or_default();
+        (self.huge_arrays == Some(false))
+            .then(|| huge::refusal(self.huge_pages.as_deref(), settings))
     }
 
     /// Returns the default number of threads: one per core, limited by the CPU quota.
@@ -111,42 +106,12 @@ fn cpus() -> (Vec<usize>, usize) {
         field("/proc/self/status", "Cpus_allowed_list").map_or(vec![0], |l| parse_list(&l));
     let mut cores = BTreeSet::new();
     let (mut first, siblings): (Vec<_>, Vec<_>) = allowed.into_iter().partition(|cpu| {
-        let core = read(&format!("{CPU}/cpu{cpu}/topology/thread_siblings_list"));
+        let core = read(format!("{}/cpu{cpu}/topology/thread_siblings_list", caches::CPU));
         cores.insert(core.unwrap_or_else(|| cpu.to_string()))
     });
     let cores = first.len();
     first.extend(siblings);
     (first, cores)
-}
-
-/// Parses a list of CPUs: `0-2,5` is 0, 1, 2, 5.
-fn parse_list(list: &str) -> Vec<usize> {
-    let ranges = list.split(',').filter_map(|range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
-    });
-    ranges.flatten().collect()
-}
-
-/// Returns the bytes of a number of KiB with this unit.
-fn kib(size: &str, unit: &str) -> Option<u64> {
-    Some(size.strip_suffix(unit)?.trim().parse::<u64>().ok()? * 1024)
-}
-
-/// Returns the caches of the first CPU. They are read once, because methods use them in each preparation, which is
-/// timed.
-fn caches() -> &'static [CacheLevel] {
-    static CACHES: OnceLock<Vec<CacheLevel>> = OnceLock::new();
-    CACHES.get_or_init(|| caches::of_cpu(Path::new(CPU), 0))
-}
-
-pub fn last_level_cache_bytes() -> Option<u64> {
-    caches().iter().map(|cache| cache.bytes).max()
-}
-
-/// Returns the size of the largest cache in bytes, or 32 MiB if it is unknown.
-pub fn cache_bytes() -> u64 {
-    last_level_cache_bytes().unwrap_or(UNKNOWN_BYTES)
 }
 
 /// Returns the NUMA node of each CPU; `None` if the machine has only one node. The nodes are read once.
@@ -162,7 +127,7 @@ fn nodes_among(nodes: &[String], cpus: &[usize]) -> Option<Vec<usize>> {
 }
 
 fn numa_nodes() -> Vec<String> {
-    let node = |node| read(&format!("/sys/devices/system/node/node{node}/cpulist"));
+    let node = |node| read(format!("/sys/devices/system/node/node{node}/cpulist"));
     (0..).map_while(node).collect()
 }
 
@@ -172,37 +137,9 @@ pub fn longest_name(folder: &Path) -> usize {
     if stated == 0 { 255 } else { stated }
 }
 
-fn chosen(modes: &str) -> Option<&str> {
-    Some(modes.split_once('[')?.1.split_once(']')?.0)
-}
-
-fn read(path: &str) -> Option<String> {
-    Some(fs::read_to_string(path).ok()?.trim().to_owned())
-}
-
-/// Returns the value after the colon in the first line of a file that begins with `name`.
-fn field(path: &str, name: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let mut facts = text.lines().filter_map(|line| line.split_once(':'));
-    facts.find(|fact| fact.0.trim_end() == name).map(|fact| fact.1.trim().to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_of_cpus() {
-        assert_eq!(parse_list("0-2,5"), [0, 1, 2, 5]);
-        assert_eq!(parse_list("7"), [7]);
-        assert_eq!(parse_list(""), [0usize; 0]);
-    }
-
-    #[test]
-    fn the_mode_in_brackets_is_selected() {
-        assert_eq!(chosen("always [madvise] never"), Some("madvise"));
-        assert_eq!(chosen("always"), None);
-    }
 
     #[test]
     fn nodes_of_cpus() {

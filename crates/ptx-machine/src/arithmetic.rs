@@ -5,7 +5,7 @@
 //! NaN result are unspecified. Approximate instructions (`.approx`) return the nearest number, which is within the
 //! error bounds of PTX.
 
-use crate::lanes::{Bits, Flushed, LANES, Lane, Mask, Registers, Slot, each, put, which};
+use crate::lanes::{Bits, Flushed, LANES, Lane, Mask, Registers, Slot, each, ones, put, which};
 
 /// The type of an instruction. Untyped bits such as `.b32` are treated as unsigned integers.
 #[allow(non_camel_case_types)] // the names are those of Rust's types
@@ -41,14 +41,6 @@ impl Type {
 
     pub fn is_wide(self) -> bool {
         matches!(self, Self::u64 | Self::i64 | Self::f64)
-    }
-}
-
-impl Function {
-    /// Returns whether the function costs no machine instruction, because it only renames registers.
-    pub fn is_free(self) -> bool {
-        use Function::{HighHalf, LowHalf, Move, Pack};
-        matches!(self, Move | Pack | LowHalf | HighHalf)
     }
 }
 
@@ -254,12 +246,6 @@ table! {
 #[inline(always)]
 fn both(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
-}
-
-/// Returns a number whose `length` lowest bits are 1 (at most 64).
-#[inline(always)]
-fn ones(length: u32) -> u64 {
-    if length >= 64 { !0 } else { (1 << length) - 1 }
 }
 
 /// An integer type with the types of half and twice its width.

@@ -42,6 +42,11 @@ impl Launch<'_> {
     }
 }
 
+/// Returns the index by dimension of a block in a grid, or of a thread in a block, of this shape.
+pub fn index(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
+    [number % x, number / x % y, number / x / y]
+}
+
 #[derive(Default)]
 pub struct Block {
     /// The linear index of the block in the grid.
@@ -82,9 +87,8 @@ pub struct Barrier {
 impl Block {
     /// Starts a block of the grid. With `checks` the accesses to its shared memory are recorded.
     pub fn begin(&mut self, number: u32, launch: &Launch, checks: bool) {
-        let [x, y, _] = launch.grid;
         self.number = number;
-        self.index = [number % x, number / x % y, number / x / y];
+        self.index = index(number, launch.grid);
         let bytes = (launch.kernel.shared_end + launch.dynamic_shared).next_multiple_of(4);
         self.shared.resize(bytes, POISON);
         if checks {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::lanes::{LANES, Mask, Registers, Slot, each, flushed, put};
+use crate::lanes::{LANES, Mask, Registers, Slot, each, extended, flushed, ones, put};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
@@ -55,12 +55,6 @@ impl Number {
 }
 
 impl Conversion {
-    /// Returns whether both types are integers, so that the conversion only truncates or extends.
-    pub fn is_between_integers(self) -> bool {
-        let integer = |number| !matches!(number, Number::Float(_));
-        integer(self.from) && integer(self.to)
-    }
-
     /// Converts the values of the lanes in `mask`. The registers may be wider than the types.
     #[inline(always)]
     pub fn execute(
@@ -70,12 +64,11 @@ impl Conversion {
         (to, to_is_wide): (Slot, bool),
         (of, of_is_wide): (Slot, bool),
     ) {
-        let operand: [u64; LANES] = match of_is_wide {
-            true => registers.doubles[usize::from(of)],
-            false => {
-                let words = &registers.words[usize::from(of)];
-                each(|lane| words[lane].into())
-            }
+        let operand: [u64; LANES] = if of_is_wide {
+            registers.doubles[usize::from(of)]
+        } else {
+            let words = &registers.words[usize::from(of)];
+            each(|lane| words[lane].into())
         };
         let result = match (self.from, self.to) {
             (Number::Unsigned(width), Number::Unsigned(_) | Number::Signed(_))
@@ -88,9 +81,10 @@ impl Conversion {
             }
             _ => each(|lane| self.of(operand[lane])),
         };
-        match to_is_wide {
-            true => put::<u64>(registers, to, mask, &result),
-            false => put::<u32>(registers, to, mask, &each(|lane| result[lane] as u32)),
+        if to_is_wide {
+            put::<u64>(registers, to, mask, &result);
+        } else {
+            put::<u32>(registers, to, mask, &each(|lane| result[lane] as u32));
         }
     }
 
@@ -201,16 +195,4 @@ impl Conversion {
             false => value,
         }
     }
-}
-
-/// Returns a number whose `width` lowest bits are 1.
-#[inline(always)]
-fn ones(width: u32) -> u64 {
-    u64::MAX >> (64 - width)
-}
-
-/// Interprets the `width` lowest bits as a signed integer.
-#[inline(always)]
-fn extended(bits: u64, width: u32) -> i64 {
-    (bits << (64 - width)) as i64 >> (64 - width)
 }

@@ -22,17 +22,19 @@ impl Registers {
     /// Returns a lane's value in a register of 64 bits (`wide`) or 32 bits.
     #[inline(always)]
     pub fn value(&self, wide: bool, slot: Slot, lane: usize) -> u64 {
-        match wide {
-            true => self.doubles[usize::from(slot)][lane],
-            false => self.words[usize::from(slot)][lane].into(),
+        if wide {
+            self.doubles[usize::from(slot)][lane]
+        } else {
+            self.words[usize::from(slot)][lane].into()
         }
     }
 
     #[inline(always)]
     pub fn set_value(&mut self, wide: bool, slot: Slot, lane: usize, value: u64) {
-        match wide {
-            true => self.doubles[usize::from(slot)][lane] = value,
-            false => self.words[usize::from(slot)][lane] = value as u32,
+        if wide {
+            self.doubles[usize::from(slot)][lane] = value;
+        } else {
+            self.words[usize::from(slot)][lane] = value as u32;
         }
     }
 
@@ -116,6 +118,18 @@ lane!(Flushed: f32, u32, |bits| flushed(f32::from_bits(bits)), |value| flushed(v
 #[inline(always)]
 pub fn flushed(value: f32) -> f32 {
     if value.is_subnormal() { 0f32.copysign(value) } else { value }
+}
+
+/// Returns a number whose `length` lowest bits are 1 (at most 64).
+#[inline(always)]
+pub fn ones(length: u32) -> u64 {
+    if length >= 64 { !0 } else { (1 << length) - 1 }
+}
+
+/// Interprets the `width` lowest bits as a signed integer.
+#[inline(always)]
+pub fn extended(bits: u64, width: u32) -> i64 {
+    (bits << (64 - width)) as i64 >> (64 - width)
 }
 
 /// Returns the results of a function for all lanes. It is a loop because closures in `std::array::from_fn`, `map`

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::block::{Barrier, Block, Launch};
+use crate::block::{Barrier, Block, Launch, index};
 use crate::fault::{Checked, Fault};
 use crate::lanes::LANES;
 use crate::memory::Memory;
@@ -11,7 +11,7 @@ use crate::model::Recorder;
 use crate::program::Parameter;
 use crate::race::{Acquired, Releases, Word};
 use crate::random::Random;
-use crate::warp::{Engine, Pause, Turn, Warp, thread_index};
+use crate::warp::{Engine, Pause, Turn, Warp};
 
 /// The polls per ready warp without any change after which a deadlock is reported. A poll is an instruction that
 /// may wait for another warp, for example a volatile load.
@@ -109,10 +109,9 @@ impl Machine {
             memory: &mut self.memory,
             words: &mut self.words,
             releases: Releases::default(),
-            launch: self.launches,
+            launch,
+            number: self.launches,
             overlaps: self.overlapped,
-            shape: launch.shape,
-            dynamic_shared: launch.dynamic_shared,
             windows: vec![(0, 0); launch.kernel.code.len()],
             recorder,
             random: random.clone(),
@@ -127,7 +126,6 @@ impl Machine {
         };
         Run {
             engine,
-            launch,
             queue,
             blocks: launch.grid.iter().map(|&n| n as usize).product(),
             begun: 0,
@@ -159,7 +157,6 @@ fn check(launch: &Launch) -> Checked {
 
 struct Run<'a> {
     engine: Engine<'a>,
-    launch: &'a Launch<'a>,
     queue: Queue,
     blocks: usize,
     begun: usize,
@@ -201,10 +198,11 @@ impl Run<'_> {
             self.residents.len() - 1
         });
         let Resident { block, warps } = &mut self.residents[place];
-        block.begin(self.begun as u32, self.launch, self.engine.random.is_some());
-        warps.resize_with(self.launch.warps(), Warp::default);
+        let launch = self.engine.launch;
+        block.begin(self.begun as u32, launch, self.engine.random.is_some());
+        warps.resize_with(launch.warps(), Warp::default);
         for (number, warp) in warps.iter_mut().enumerate() {
-            warp.begin(number as u16, block.index, self.launch);
+            warp.begin(number as u16, block.index, launch);
             self.queue.push(steps, place, number);
         }
         self.begun += 1;
@@ -214,7 +212,8 @@ impl Run<'_> {
     fn turn(&mut self, steps: u64, place: usize, number: usize) -> Checked {
         let Resident { block, warps } = &mut self.residents[place];
         let before = self.engine.steps;
-        let (engine, warp) = (&mut self.engine, &mut warps[number]);
+        let engine = &mut self.engine;
+        let warp = &mut warps[number];
         let checks = engine.random.is_some();
         let mut turn = Turn { engine, block, warp };
         let pause = if checks { turn.run::<true>()? } else { turn.run::<false>()? };
@@ -250,7 +249,7 @@ impl Run<'_> {
     /// for a block that has not started makes progress. Fails if nothing has changed for so long that a deadlock or an
     /// endless loop is assumed.
     fn lend(&mut self, steps: u64, place: usize, number: usize) -> Checked {
-        let room = self.begun < self.blocks && self.active() < self.launch.resident;
+        let room = self.begun < self.blocks && self.active() < self.engine.launch.resident;
         let ready = 1 + self.queue.len() as u64;
         let still = self.engine.steps - self.changed;
         let patience = IDLE_STEPS + IDLE_STEPS_PER_BYTE * self.engine.memory.allocated_bytes().0;
@@ -258,7 +257,7 @@ impl Run<'_> {
             // As many blocks as the GPU can hold run at the same time.
             Queue::Fewest(_) if room => {
                 self.wanted += 1;
-                self.begin_block(if self.begun < self.launch.resident { 0 } else { steps });
+                self.begin_block(if self.begun < self.engine.launch.resident { 0 } else { steps });
             }
             // The warps may wait for a block that has not started.
             _ if self.polls > FEW_POLLS * ready && room => {
@@ -276,7 +275,7 @@ impl Run<'_> {
     fn open(&mut self, place: usize, number: usize, expected: usize, steps: u64) {
         let Resident { block, warps } = &mut self.residents[place];
         let barrier = std::mem::take(&mut block.barriers[number]);
-        if expected == self.launch.threads() {
+        if expected == self.engine.launch.threads() {
             block.epoch += 1;
             Acquired::prune(&mut block.acquired);
         } else {
@@ -293,63 +292,76 @@ impl Run<'_> {
 
     fn endless(&self, place: usize, number: usize) -> Box<Fault> {
         let Resident { block, warps } = &self.residents[place];
-        let lane = warps[number].mask.trailing_zeros() as usize % LANES;
+        let warp = &warps[number];
         let what = "is in an endless loop (nothing has changed for a long time)".into();
-        self.engine.fault(block, &warps[number], lane, what)
+        self.engine.fault(block, warp, warp.first_lane(), what)
     }
 
     /// Returns the fault of a deadlock: the first warp that waits at a barrier and the thread that is missing there,
     /// or else the first running warp.
-    fn standstill(&mut self) -> Box<Fault> {
-        let Self { residents, free, engine, .. } = self;
-        let active = (0..residents.len()).filter(|place| !free.contains(place));
-        let mut active = active.map(|place| &residents[place]);
-        let lacking = active.clone().find_map(|resident| {
-            let waiting = resident.block.barriers.iter().flat_map(|barrier| &barrier.waiting);
-            let first = *waiting.clone().min()?;
-            let missing = (0..resident.warps.len() as u16)
-                .find(|number| !waiting.clone().any(|warp| warp == number))?;
-            Some((resident, usize::from(first), usize::from(missing)))
-        });
-        let Some((resident, first, missing)) = lacking else {
-            let resident = active.next().expect("a block runs");
-            let waits = |warp: &&Warp| warp.exited != warp.exists;
-            let warp = resident.warps.iter().find(waits).expect("a warp runs");
-            let lane = warp.mask.trailing_zeros() as usize % LANES;
-            let what = match warp.lacks(&resident.block) {
-                Some(lack) => format!("waits forever for {lack}"),
-                None => "waits forever (no running thread makes progress)".into(),
-            };
-            return engine.fault(&resident.block, warp, lane, what);
-        };
-        let other = &resident.warps[missing];
-        let lane = other.mask.trailing_zeros() as usize % LANES;
-        let [x, y, z] = thread_index((missing * LANES + lane) as u16, engine.shape);
-        let doing = match other.exited == other.exists {
-            true => "has exited".to_owned(),
-            false => format!("is at {}", engine.kernel.place(other.at)),
+    fn standstill(&self) -> Box<Fault> {
+        let is_active = |place: &usize| !self.free.contains(place);
+        let places = (0..self.residents.len()).filter(is_active);
+        let active: Vec<_> = places.map(|place| &self.residents[place]).collect();
+        for resident in &active {
+            if let Some((first, missing)) = resident.incomplete_barrier() {
+                return self.waits_for_thread(resident, first, missing);
+            }
+        }
+        self.waits_forever(active.first().expect("a block runs"))
+    }
+
+    fn waits_for_thread(&self, resident: &Resident, first: usize, missing: usize) -> Box<Fault> {
+        let Self { engine, .. } = self;
+        let Resident { block, warps } = resident;
+        let other = &warps[missing];
+        let thread = other.thread(other.first_lane());
+        let [x, y, z] = index(thread.into(), engine.launch.shape);
+        let doing = if other.exited == other.exists {
+            "has exited".to_owned()
+        } else {
+            format!("is at {}", engine.kernel.place(other.at))
         };
         let what = format!("__syncthreads waits for thread ({x},{y},{z}), which {doing};");
-        let mut fault = engine.fault(&resident.block, &resident.warps[first], 0, what);
+        let mut fault = engine.fault(block, &warps[first], 0, what);
         // The waiting warp is already at the instruction after the barrier.
-        let at = resident.warps[first].at - 1;
-        fault.place = Some(engine.kernel.place(at).to_owned());
+        fault.place = Some(engine.kernel.place(warps[first].at - 1).to_owned());
         fault
+    }
+
+    fn waits_forever(&self, resident: &Resident) -> Box<Fault> {
+        let runs = |warp: &&Warp| warp.exited != warp.exists;
+        let warp = resident.warps.iter().find(runs).expect("a warp runs");
+        let what = match warp.lacks(&resident.block) {
+            Some(lack) => format!("waits forever for {lack}"),
+            None => "waits forever (no running thread makes progress)".into(),
+        };
+        self.engine.fault(&resident.block, warp, warp.first_lane(), what)
+    }
+}
+
+impl Resident {
+    /// Returns the first warp that waits at a barrier of the block, and the first one that does not.
+    fn incomplete_barrier(&self) -> Option<(usize, usize)> {
+        let mut waits = vec![false; self.warps.len()];
+        for barrier in &self.block.barriers {
+            barrier.waiting.iter().for_each(|&warp| waits[usize::from(warp)] = true);
+        }
+        let first = waits.iter().position(|&waits| waits)?;
+        let missing = waits.iter().position(|&waits| !waits)?;
+        Some((first, missing))
     }
 }
 
 /// Orders the accesses of warps that have met at a barrier of a part of the block: what each of them did before the
 /// barrier happens before what the others do after it.
 fn exchange(block: &mut Block, warps: &mut [Warp], barrier: &Barrier) {
-    let releases: Vec<_> = barrier
-        .waiting
-        .iter()
-        .map(|&number| {
-            let warp = &mut warps[usize::from(number)];
-            warp.clock.barrier(warp.exists);
-            warp.clock.release(block.number, block.epoch, number, &block.acquired)
-        })
-        .collect();
+    let mut releases = Vec::new();
+    for &number in &barrier.waiting {
+        let warp = &mut warps[usize::from(number)];
+        warp.clock.barrier(warp.exists);
+        releases.push(warp.clock.release(block.number, block.epoch, number, &block.acquired));
+    }
     for &number in &barrier.waiting {
         let clock = &mut warps[usize::from(number)].clock;
         for release in &releases {

@@ -6,15 +6,24 @@
 //! uninitialised bytes and data races, and runs the warps in a random order. A [`model::Recorder`] counts what each
 //! instruction does, and records what the model of the execution time needs.
 //!
+//! A module uses only modules above it, which a test checks:
+//!
 //! | module | contents |
 //! |---|---|
-//! | `ptx` | the syntax: parses the text into statements |
-//! | [`program`] | kernels with resolved registers, and the order in which diverged lanes run and reconverge |
-//! | `lanes`, `arithmetic`, `convert` | the results of instructions, for 32 lanes at a time |
-//! | [`memory`], `race` | global memory, and the detection of data races |
-//! | `warp`, `block`, `launch` | the execution |
-//! | [`coalesce`], [`model`] | sectors and bank conflicts of accesses, and the model of the execution time |
 //! | [`fault`] | the errors of kernels |
+//! | `random` | random numbers for the orders that CUDA does not define |
+//! | [`memory`] | global memory |
+//! | `ptx` | the syntax: parses the text into statements |
+//! | `lanes` | the registers of a warp, for 32 lanes at a time |
+//! | `arithmetic` | the results of arithmetic and logical instructions |
+//! | `convert` | the results of conversions |
+//! | [`coalesce`] | sectors and bank conflicts of accesses |
+//! | [`program`] | kernels with resolved registers, and the order in which diverged lanes run and reconverge |
+//! | `race` | the detection of data races |
+//! | [`model`] | the model of the execution time |
+//! | `block` | a launch and its resident blocks |
+//! | `warp` | the execution of a warp |
+//! | `launch` | [`Machine`], and the execution of a launch |
 
 mod arithmetic;
 mod block;

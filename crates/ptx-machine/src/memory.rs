@@ -32,13 +32,9 @@ pub struct Memory {
     regions: BTreeMap<usize, (usize, bool)>,
     /// The end of the newest buffer.
     top: usize,
-    buffers: usize,
     /// The total size of the buffers in bytes: now, and the maximum so far.
     allocated: (u64, u64),
 }
-
-/// The description of an access by the host outside all buffers.
-type Outside = String;
 
 impl Memory {
     /// Creates a memory of `available` bytes, gaps included, without buffers. With `checks` it records which bytes were
@@ -63,12 +59,11 @@ impl Memory {
     }
 
     fn reserve(&mut self, bytes: usize) -> Option<usize> {
-        if self.buffers == 0 {
+        if self.buffers() == 0 {
             self.top = 0;
         }
         let offset = self.free_offset(bytes)?;
         self.top = offset + bytes;
-        self.buffers += 1;
         self.allocated.0 += bytes as u64;
         self.allocated.1 = self.allocated.1.max(self.allocated.0);
         let before = self.regions.range(..offset + bytes.max(1)).rev();
@@ -102,14 +97,13 @@ impl Memory {
         let region = self.regions.get_mut(&(address.wrapping_sub(GLOBAL) as usize));
         let Some((bytes, released @ false)) = region else { return false };
         *released = true;
-        self.buffers -= 1;
         self.allocated.0 -= *bytes as u64;
         true
     }
 
     /// Returns the number of buffers that have not been released.
     pub fn buffers(&self) -> usize {
-        self.buffers
+        self.regions.values().filter(|(_, released)| !released).count()
     }
 
     /// Returns the total size of all buffers in bytes: now, and the maximum so far.
@@ -119,7 +113,7 @@ impl Memory {
 
     /// Returns the offset and the size of the buffer that contains `bytes` bytes at an address.
     pub fn buffer(&self, address: u64, bytes: usize) -> Option<(usize, usize)> {
-        let offset = usize::try_from(address.wrapping_sub(GLOBAL)).ok()?;
+        let offset = address.wrapping_sub(GLOBAL) as usize;
         let (&start, &(size, released)) = self.regions.range(..=offset).next_back()?;
         let within = offset < start + size && offset + bytes <= start + size;
         (!released && within).then_some((start, size))
@@ -127,26 +121,26 @@ impl Memory {
 
     /// Describes an address by the nearest buffer.
     pub fn describe(&self, address: u64) -> String {
-        self.near(address.wrapping_sub(GLOBAL))
-            .unwrap_or_else(|| format!("at address {address:#x}, which is not in any buffer"))
-    }
-
-    fn near(&self, offset: u64) -> Option<String> {
-        let offset = usize::try_from(offset).ok()?;
-        let (before, after) = (self.regions.range(..=offset), self.regions.range(offset..));
+        let offset = address.wrapping_sub(GLOBAL) as usize;
         let gap = |start: usize, bytes: usize| {
             start.saturating_sub(offset).max(offset.saturating_sub(start + bytes))
         };
-        let nearest = before.rev().take(1).chain(after.take(1));
+        let before = self.regions.range(..=offset).next_back();
+        let after = self.regions.range(offset..).next();
+        let nearest = before.into_iter().chain(after);
         let nearest = nearest.min_by_key(|&(&start, &(bytes, _))| gap(start, bytes));
-        let (&start, &(bytes, released)) = nearest?;
-        let distance = offset as i64 - start as i64;
-        let released = if released { "released " } else { "" };
-        let near = gap(start, bytes) < NEAR_BYTES;
-        near.then(|| format!("at offset {distance} of a {released}buffer of {bytes} bytes"))
+        match nearest {
+            Some((&start, &(bytes, released))) if gap(start, bytes) < NEAR_BYTES => {
+                let distance = offset as i64 - start as i64;
+                let released = if released { "released " } else { "" };
+                format!("at offset {distance} of a {released}buffer of {bytes} bytes")
+            }
+            _ => format!("at address {address:#x}, which is not in any buffer"),
+        }
     }
 
-    fn range(&self, address: u64, bytes: usize) -> Result<Range<usize>, Outside> {
+    /// Returns the offsets of the bytes in a buffer at an address. An error describes an access outside all buffers.
+    fn range(&self, address: u64, bytes: usize) -> Result<Range<usize>, String> {
         if self.buffer(address, bytes).is_none() {
             return Err(format!("{bytes} bytes {}", self.describe(address)));
         }
@@ -154,19 +148,19 @@ impl Memory {
         Ok(offset..offset + bytes)
     }
 
-    pub fn upload(&mut self, from: &[u8], to: u64) -> Result<(), Outside> {
+    pub fn upload(&mut self, from: &[u8], to: u64) -> Result<(), String> {
         let range = self.range(to, from.len())?;
         self.mark_written(range.start, range.len());
         self.bytes[range].copy_from_slice(from);
         Ok(())
     }
 
-    pub fn download(&self, from: u64, to: &mut [u8]) -> Result<(), Outside> {
+    pub fn download(&self, from: u64, to: &mut [u8]) -> Result<(), String> {
         to.copy_from_slice(&self.bytes[self.range(from, to.len())?]);
         Ok(())
     }
 
-    pub fn fill(&mut self, to: u64, byte: u8, bytes: usize) -> Result<(), Outside> {
+    pub fn fill(&mut self, to: u64, byte: u8, bytes: usize) -> Result<(), String> {
         let range = self.range(to, bytes)?;
         self.mark_written(range.start, range.len());
         self.bytes[range].fill(byte);
@@ -174,8 +168,9 @@ impl Memory {
     }
 
     /// Copies bytes within the memory. Uninitialised bytes stay uninitialised in the copy.
-    pub fn copy(&mut self, from: u64, to: u64, bytes: usize) -> Result<(), Outside> {
-        let (from, to) = (self.range(from, bytes)?, self.range(to, bytes)?);
+    pub fn copy(&mut self, from: u64, to: u64, bytes: usize) -> Result<(), String> {
+        let from = self.range(from, bytes)?;
+        let to = self.range(to, bytes)?;
         if self.checks {
             for k in 0..bytes {
                 let written = self.is_written(from.start + k, 1);

@@ -1,11 +1,9 @@
 //! The memory that this process may still allocate: the smallest of the limits that apply to it.
 
-use std::fs;
-use std::path::Path;
-
 use nix::sys::resource::{Resource, getrlimit};
 
-use crate::system::groups::{self, MOUNTED, Version};
+use crate::system::files::{bytes, read};
+use crate::system::groups::{self, Group, Version};
 
 const MAX_MEMORY: &str = "--max-memory";
 
@@ -26,14 +24,13 @@ impl Available {
     /// share every limit except that of the address space, which each process has for itself.
     pub fn shared(most: Option<u64>, held: u64, processes: u64) -> Self {
         let part = |bytes: Option<u64>| bytes.map(|bytes| bytes / processes);
-        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-        let status = read("/proc/self/status");
-        let listed = groups::of_process();
+        let of_machine = bytes("/proc/meminfo", "MemAvailable");
+        let of_groups = left_by_groups(&groups::of_process("memory"));
         Self::least([
             (part(most.map(|most| most.saturating_sub(held))), MAX_MEMORY),
-            (part(kib(&read("/proc/meminfo"), "MemAvailable")), "MemAvailable in /proc/meminfo"),
-            (part(left_by_groups(Path::new(MOUNTED), &listed)), "the control group's limit"),
-            (left_of_address_space(&status), "the limit of address space, ulimit -v"),
+            (part(of_machine), "MemAvailable in /proc/meminfo"),
+            (part(of_groups), "the control group's limit"),
+            (left_of_address_space(), "the limit of address space, ulimit -v"),
         ])
     }
 
@@ -52,36 +49,29 @@ impl Available {
     }
 }
 
-/// Returns the value of a line `NAME: 123 kB`, in bytes.
-fn kib(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.saturating_mul(1024))
-}
-
 /// Returns the limit of the address space less the size of the process's mappings, in bytes.
-fn left_of_address_space(status: &str) -> Option<u64> {
+fn left_of_address_space() -> Option<u64> {
     let (limit, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
-    let left = limit.saturating_sub(kib(status, "VmSize").unwrap_or(0));
+    let left = limit.saturating_sub(bytes("/proc/self/status", "VmSize").unwrap_or(0));
     (limit != nix::libc::RLIM_INFINITY).then_some(left)
 }
 
-/// Returns the memory that the limits of the process's control groups (listed in `/proc/self/cgroup`) and of their
-/// ancestors leave.
-fn left_by_groups(mounted: &Path, listed: &str) -> Option<u64> {
-    let folders = groups::folders(mounted, listed, "memory").into_iter();
-    folders.filter_map(|(version, folder)| left_by_group(version, &folder)).min()
+/// Returns the memory that the limits of control groups leave.
+fn left_by_groups(groups: &[Group]) -> Option<u64> {
+    groups.iter().filter_map(left_by_group).min()
 }
 
 /// Returns the limit of one group less its usage. Cached file pages do not count, because the kernel reclaims them if
 /// memory is short. Returns `None` without a limit.
-fn left_by_group(version: Version, folder: &Path) -> Option<u64> {
+fn left_by_group((version, folder): &Group) -> Option<u64> {
     let (limit, usage, prefix) = match version {
         Version::First => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
         Version::Second => ("memory.max", "memory.current", ""),
     };
-    let read = |name| fs::read_to_string(folder.join(name)).ok();
-    let number = |name| read(name)?.trim().parse::<u64>().ok();
-    let (limit, usage) = (number(limit)?, number(usage)?);
+    let read = |name| read(folder.join(name));
+    let number = |name| read(name)?.parse::<u64>().ok();
+    let limit = number(limit)?;
+    let usage = number(usage)?;
     let stat = read("memory.stat").unwrap_or_default();
     // The pages of a file that was read twice are active, and reclaimed as well.
     let files = ["inactive_file ", "active_file "].map(|name| {
@@ -94,7 +84,7 @@ fn left_by_group(version: Version, folder: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::groups::tests::write;
+    use crate::system::groups::{listed, tests::write};
 
     #[test]
     fn the_smallest_limit_is_named() {
@@ -110,22 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_proc_are_in_kib() {
-        let meminfo = "MemTotal:       24576000 kB\nMemAvailable:   2048 kB\nSwap: 1 kB\n";
-        assert_eq!(kib(meminfo, "MemAvailable"), Some(2 << 20));
-        assert_eq!((kib(meminfo, "Mem"), kib("", "VmSize")), (None, None));
-        assert_eq!(kib("VmSize: many kB", "VmSize"), None);
-        assert_eq!(kib("A: 99999999999999999 kB", "A"), Some(u64::MAX));
-    }
-
-    #[test]
     fn a_group_and_its_ancestors_limit_memory() {
         let dir = tempfile::tempdir().unwrap();
         let files = "a/b/memory.max 1000; a/b/memory.current 300; \
             a/b/memory.stat anon 5|inactive_file 60|active_file 40; \
             a/memory.max max; a/memory.current 5000; memory.max 2000; memory.current 1300";
         write(dir.path(), files);
-        let left = |groups| left_by_groups(dir.path(), groups);
+        let left = |groups| left_by_groups(&listed(dir.path(), groups, "memory"));
         assert_eq!(left("0::/a/b\n"), Some(700), "the limit of the root group");
         write(dir.path(), "memory.max 3000");
         assert_eq!(left("0::/a/b\n"), Some(800), "cached file pages are reclaimed");
@@ -140,8 +121,8 @@ mod tests {
         let files = "memory/x/memory.limit_in_bytes 5000; memory/x/memory.usage_in_bytes 6000; memory/x/memory.stat \
             inactive_file 1|active_file 2|total_inactive_file 1500|total_active_file 500";
         write(dir.path(), files);
-        let groups = "7:memory:/x\n3:cpu,cpuacct:/y\n0::/\n";
-        assert_eq!(left_by_groups(dir.path(), groups), Some(1000));
-        assert_eq!(left_by_groups(dir.path(), "7:cpuset,memory:/x\n"), Some(1000));
+        for groups in ["7:memory:/x\n3:cpu,cpuacct:/y\n0::/\n", "7:cpuset,memory:/x\n"] {
+            assert_eq!(left_by_groups(&listed(dir.path(), groups, "memory")), Some(1000));
+        }
     }
 }

@@ -10,8 +10,8 @@
 //! leaves them in natural order. The size of a group is measured at every level by the entries of its rows and not by
 //! degrees in the current graph, so that groups stay balanced for unsymmetric patterns.
 
-use super::Permutation;
 use super::graph::{Graph, Groups};
+use super::permutation::Permutation;
 use super::rcm::reverse_cuthill_mckee;
 use crate::Csr;
 

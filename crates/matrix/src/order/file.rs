@@ -5,7 +5,7 @@
 use std::io;
 use std::path::Path;
 
-use super::{Order, Permutation};
+use super::permutation::Permutation;
 use crate::limited::read_text;
 
 /// The beginning of each form of the name, and the extension of the files in a folder.
@@ -22,36 +22,23 @@ struct Number {
     line: u32,
 }
 
-/// Returns the path and the extension of the files in a folder, if the name is that of an order in a file.
-pub(super) fn parts(name: &str) -> Option<(&Path, &'static str)> {
+/// The path of an order in a file or a folder, and the extension of the files in a folder.
+type Parts<'a> = (&'a Path, &'static str);
+
+/// Returns the parts of the name of an order in a file; `None` if it is another name.
+pub fn parts(name: &str) -> Option<Parts<'_>> {
     let of_form = |(form, extension)| Some((Path::new(name.strip_prefix(form)?), extension));
     FORMS.into_iter().find_map(of_form).filter(|(path, _)| !path.as_os_str().is_empty())
 }
 
-impl Order {
-    /// Returns the path, if the order is read from a file or from a folder with a file per matrix.
-    pub fn path(self) -> Option<&'static Path> {
-        parts(self.name()).map(|(path, _)| path)
-    }
-
-    /// Returns an error if the order is read from a file and there is no such file or folder.
-    pub fn check(self) -> Result<(), String> {
-        let Some(path) = self.path() else { return Ok(()) };
-        path.metadata().map(drop).map_err(|error| format!("{}: {error}", path.display()))
-    }
-
-    /// Reads the permutation of a matrix with this name and number of rows, which in a folder is in `NAME.perm`, or
-    /// `NAME.iperm` for the inverse; `None` if the order is not in a file. An error names the file, the line and what
-    /// is wrong.
-    pub fn read(self, matrix: &str, rows: usize) -> Result<Option<Permutation>, String> {
-        let Some((path, extension)) = parts(self.name()) else { return Ok(None) };
-        let file = match path.is_dir() {
-            true => path.join(format!("{matrix}.{extension}")),
-            false => path.to_owned(),
-        };
-        let read = read_file(&file, rows).map_err(|error| format!("{}{error}", file.display()))?;
-        Ok(Some(if extension == "iperm" { read.inverse() } else { read }))
-    }
+/// Reads the permutation of a matrix from a file, or from that of the matrix in a folder.
+pub fn read((path, extension): Parts, matrix: &str, rows: usize) -> Result<Permutation, String> {
+    let file = match path.is_dir() {
+        true => path.join(format!("{matrix}.{extension}")),
+        false => path.to_owned(),
+    };
+    let read = read_file(&file, rows).map_err(|error| format!("{}{error}", file.display()))?;
+    Ok(if extension == "iperm" { read.inverse() } else { read })
 }
 
 /// Reads a permutation. An error has no path, but the line.
@@ -136,7 +123,8 @@ fn permutation(numbers: &[Number]) -> Result<Permutation, String> {
 /// Makes a permutation of pairs: a label, and the number of the row that has it.
 fn labelled(pairs: &[Number]) -> Result<Permutation, String> {
     let column = |first| pairs.iter().skip(first).step_by(2).copied().collect::<Vec<_>>();
-    let (labels, numbers) = (permutation(&column(0))?, permutation(&column(1))?);
+    let labels = permutation(&column(0))?;
+    let numbers = permutation(&column(1))?;
     Ok(labels.inverse().apply(numbers.old()).into())
 }
 
@@ -149,12 +137,9 @@ mod tests {
     fn orders_of_other_programs_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cant.perm");
-        let name = format!("file:{}", path.display());
         let read = |text: &[u8]| {
             std::fs::write(&path, text).unwrap();
-            let read = Order::named(&name).unwrap().read("cant", 3);
-            read.map(|order| order.unwrap().old().to_vec())
-                .map_err(|error| error.strip_prefix(path.to_str().unwrap()).unwrap().to_owned())
+            read_file(&path, 3).map(|order| order.old().to_vec())
         };
         for text in [
             "2\n0\n1\n",
@@ -191,29 +176,5 @@ mod tests {
         }
         assert!(read(b"1 2 3\xff").unwrap_err().contains("UTF-8"));
         assert!(read(&[b' '; 2 << 20]).unwrap_err().contains("more than"));
-    }
-
-    #[test]
-    fn an_order_of_another_program_is_a_file_or_in_a_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        for (file, text) in [("a.perm", "2 3 1"), ("a.iperm", "2 3 1")] {
-            std::fs::write(folder.path().join(file), text).unwrap();
-        }
-        let shown = folder.path().display();
-        let of =
-            |form: &str, matrix| Order::named(&format!("{form}{shown}")).unwrap().read(matrix, 3);
-        let old = |form| of(form, "a").unwrap().unwrap().old().to_vec();
-        assert_eq!([old("file:"), old("inverse-file:")], [[1, 2, 0], [2, 0, 1]]);
-        assert!(of("file:", "b").unwrap_err().contains("/b.perm: No such file"));
-        let device = Order::named("file:/dev/zero").unwrap();
-        assert_eq!(device.read("a", 3).unwrap_err(), "/dev/zero: it is not a regular file");
-        assert_eq!(Order::Rcm.read("a", 3), Ok(None));
-        for order in Order::OWN.into_iter().chain([device]) {
-            let json = serde_json::to_string(&order).unwrap();
-            assert_eq!(serde_json::from_str::<Order>(&json).unwrap(), order);
-        }
-        assert!(
-            ["file:", "inverse-file:", "amd", ""].iter().all(|name| Order::named(name).is_none())
-        );
     }
 }

@@ -134,25 +134,23 @@ fn rcm_finds_the_band_of_a_shuffled_matrix() {
     assert_eq!(bandwidth(&reordered(Order::Rcm, &path)), 1);
 }
 
-#[test]
-fn components_and_empty_rows_keep_their_positions() {
-    // A path of 3 around an empty row, then two isolated rows.
-    let permutation = Order::Rcm.compute(&symmetric(6, &[(0, 2), (2, 3)])).unwrap().permutation;
-    assert_eq!(permutation.old()[3..], [1, 4, 5]);
-    assert!([[0, 2, 3], [3, 2, 0]].contains(&permutation.old()[..3].try_into().unwrap()));
-}
-
 /// Returns a symmetric matrix with these entries and their mirror images; a pair (i, i) is a diagonal entry.
 fn symmetric(n: usize, pairs: &[(usize, usize)]) -> Csr<f64> {
     let both = pairs.iter().flat_map(|&(a, b)| [(a, b, 1.0), (b, a, 1.0)]);
     Csr::from_triplets(n, n, &both.collect::<Vec<_>>())
 }
 
-/// The search starts at vertex 0, the end of the path. Of the neighbours of 1, the leaf 3 precedes 2.
 #[test]
-fn the_lowest_degree_comes_first() {
-    let csr = symmetric(6, &[(0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
-    assert_eq!(Order::Rcm.compute(&csr).unwrap().permutation.old(), [5, 4, 2, 3, 1, 0]);
+fn rcm_orders_components_one_after_another_and_the_lowest_degree_first() {
+    for (pairs, expected) in [
+        // The search starts at vertex 0, the end of the path. Of the neighbours of 1, the leaf 3 precedes 2.
+        (&[(0, 1), (1, 2), (1, 3), (2, 4), (2, 5)][..], [5, 4, 2, 3, 1, 0]),
+        // A path of 3 around an empty row, then two isolated rows.
+        (&[(0, 2), (2, 3)], [3, 2, 0, 1, 4, 5]),
+    ] {
+        let ordered = Order::Rcm.compute(&symmetric(6, pairs)).unwrap();
+        assert_eq!(ordered.permutation.old(), expected);
+    }
 }
 
 /// The levels of the search allow several orders; the edge weights must select one of them.
@@ -255,4 +253,25 @@ fn bandwidth_and_profile_are_those_of_the_entries() {
     let csr =
         Csr::<f64>::from_triplets(4, 4, &[(0, 3, 1.0), (1, 0, 1.0), (1, 1, 1.0), (3, 1, 1.0)]);
     assert_eq!((bandwidth(&csr), profile(&csr)), (3, 1 + 2));
+}
+
+#[test]
+fn an_order_of_another_program_is_a_file_or_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, text) in [("a.perm", "2 3 1"), ("a.iperm", "2 3 1")] {
+        std::fs::write(folder.path().join(file), text).unwrap();
+    }
+    let shown = folder.path().display();
+    let of = |form: &str, matrix| Order::named(&format!("{form}{shown}")).unwrap().read(matrix, 3);
+    let old = |form| of(form, "a").unwrap().unwrap().old().to_vec();
+    assert_eq!([old("file:"), old("inverse-file:")], [[1, 2, 0], [2, 0, 1]]);
+    assert!(of("file:", "b").unwrap_err().contains("/b.perm: No such file"));
+    let device = Order::named("file:/dev/zero").unwrap();
+    assert_eq!(device.read("a", 3).unwrap_err(), "/dev/zero: it is not a regular file");
+    assert_eq!(Order::Rcm.read("a", 3), Ok(None));
+    for order in Order::OWN.into_iter().chain([device]) {
+        let json = serde_json::to_string(&order).unwrap();
+        assert_eq!(serde_json::from_str::<Order>(&json).unwrap(), order);
+    }
+    assert!(["file:", "inverse-file:", "amd", ""].iter().all(|name| Order::named(name).is_none()));
 }

@@ -4,7 +4,7 @@ use std::mem::transmute;
 
 use nix::libc::{RTLD_DEFAULT, dlsym, mallinfo2};
 
-use super::field;
+use super::files::{bytes, field};
 use super::pages::PAGE;
 
 /// What the process holds at one moment, in bytes.
@@ -21,12 +21,11 @@ impl Allocated {
     /// Returns `None` if the C library or the system does not report it.
     pub fn now() -> Option<Self> {
         let allocator = allocator()?;
-        let status = |name| field("/proc/self/status", name);
-        let kibibytes: i64 = status("VmData")?.strip_suffix(" kB")?.parse().ok()?;
+        let data = bytes("/proc/self/status", "VmData")?;
         Some(Self {
             blocks: (allocator.uordblks + allocator.hblkhd) as i64,
-            mapped: 1024 * kibibytes - (allocator.arena + allocator.hblkhd) as i64,
-            threads: status("Threads")?.parse().ok()?,
+            mapped: data as i64 - (allocator.arena + allocator.hblkhd) as i64,
+            threads: field("/proc/self/status", "Threads")?.parse().ok()?,
         })
     }
 

@@ -5,7 +5,23 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use super::{CPU, CacheLevel, UNKNOWN_BYTES, kib, parse_list, read};
+use serde::{Deserialize, Serialize};
+
+use super::files::{kib, parse_list, read};
+
+pub const CPU: &str = "/sys/devices/system/cpu";
+/// The assumed size of caches that are not known.
+const UNKNOWN_BYTES: u64 = 32 << 20;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CacheLevel {
+    pub level: u32,
+    /// The kind: Data, Instruction or Unified.
+    pub kind: String,
+    pub bytes: u64,
+    /// The CPUs that share it, in the kernel's list format.
+    pub shared_by: String,
+}
 
 /// A cache of data, and the CPUs that share it.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,14 +30,30 @@ pub struct DataCache {
     pub cpus: Vec<usize>,
 }
 
+/// Returns the caches of the first CPU. They are read once, because methods use them in each preparation, which is
+/// timed.
+pub(super) fn of_first_cpu() -> &'static [CacheLevel] {
+    static CACHES: OnceLock<Vec<CacheLevel>> = OnceLock::new();
+    CACHES.get_or_init(|| of_cpu(Path::new(CPU), 0))
+}
+
+pub fn last_level_cache_bytes() -> Option<u64> {
+    of_first_cpu().iter().map(|cache| cache.bytes).max()
+}
+
+/// Returns the size of the largest cache in bytes, or 32 MiB if it is unknown.
+pub fn cache_bytes() -> u64 {
+    last_level_cache_bytes().unwrap_or(UNKNOWN_BYTES)
+}
+
 /// Returns the caches of a CPU, as a folder such as `/sys/devices/system/cpu` lists them.
-pub(super) fn of_cpu(folder: &Path, cpu: usize) -> Vec<CacheLevel> {
+fn of_cpu(folder: &Path, cpu: usize) -> Vec<CacheLevel> {
     let folder = folder.join(format!("cpu{cpu}/cache"));
     (0..).map_while(|index| level(&folder.join(format!("index{index}")))).collect()
 }
 
 fn level(folder: &Path) -> Option<CacheLevel> {
-    let of = |fact: &str| read(folder.join(fact).to_str()?);
+    let of = |fact: &str| read(folder.join(fact));
     Some(CacheLevel {
         level: of("level")?.parse().ok()?,
         kind: of("type")?,
@@ -56,6 +88,7 @@ pub fn total_bytes(caches: &[DataCache]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::groups::tests::write;
 
     /// Writes caches as the kernel lists them: the CPUs that share each, its level, its type and its size.
     fn machine(caches: &[(&str, u32, &str, &str)]) -> tempfile::TempDir {
@@ -63,15 +96,13 @@ mod tests {
         fs::create_dir(folder.path().join("cpufreq")).unwrap();
         for &(cpus, level, kind, size) in caches {
             for cpu in parse_list(cpus) {
-                let of_cpu = folder.path().join(format!("cpu{cpu}/cache"));
-                fs::create_dir_all(&of_cpu).unwrap();
-                let index = of_cpu.read_dir().unwrap().count();
-                let place = of_cpu.join(format!("index{index}"));
-                fs::create_dir(&place).unwrap();
-                fs::write(place.join("level"), format!("{level}\n")).unwrap();
-                fs::write(place.join("type"), format!("{kind}\n")).unwrap();
-                fs::write(place.join("size"), format!("{size}\n")).unwrap();
-                fs::write(place.join("shared_cpu_list"), format!("{cpus}\n")).unwrap();
+                let index = of_cpu(folder.path(), cpu).len();
+                let cache = format!("cpu{cpu}/cache/index{index}");
+                let files = format!(
+                    "{cache}/level {level}; {cache}/type {kind}; {cache}/size {size}; \
+                     {cache}/shared_cpu_list {cpus}"
+                );
+                write(folder.path(), &files);
             }
         }
         folder

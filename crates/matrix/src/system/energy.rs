@@ -111,15 +111,14 @@ impl Domain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::groups::tests::write as write_files;
 
     /// Writes a zone with these microjoules, of which it counts 1000 at most.
     fn write(folder: &Path, zone: &str, name: &str, energy: &str) {
-        let zone = folder.join(zone);
-        fs::create_dir_all(&zone).unwrap();
-        for (file, text) in [("name", name), ("max_energy_range_uj", "1000"), ("energy_uj", energy)]
-        {
-            fs::write(zone.join(file), format!("{text}\n")).unwrap();
-        }
+        let files = format!(
+            "{zone}/name {name}; {zone}/max_energy_range_uj 1000; {zone}/energy_uj {energy}"
+        );
+        write_files(folder, &files);
     }
 
     #[test]

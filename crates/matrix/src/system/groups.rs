@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub const MOUNTED: &str = "/sys/fs/cgroup";
+use super::files::read;
+
+const MOUNTED: &str = "/sys/fs/cgroup";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
@@ -15,12 +17,21 @@ pub enum Version {
     Second,
 }
 
-/// Returns the folders of the process's groups for `controller` and of all their ancestors. `groups` is the text of
-/// `/proc/self/cgroup`. Not all of the folders need exist.
-pub fn folders(mounted: &Path, groups: &str, controller: &str) -> Vec<(Version, PathBuf)> {
+/// A control group of the process, or an ancestor of one. Its folder need not exist.
+pub type Group = (Version, PathBuf);
+
+/// Returns the process's groups for `controller` and all their ancestors.
+pub fn of_process(controller: &str) -> Vec<Group> {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    listed(Path::new(MOUNTED), &groups, controller)
+}
+
+/// Returns the groups for `controller` in the text of `/proc/self/cgroup`, and all their ancestors.
+pub fn listed(mounted: &Path, groups: &str, controller: &str) -> Vec<Group> {
     let of_line = |line: &str| {
         let mut fields = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (fields.next()?, Path::new(fields.next()?));
+        let controllers = fields.next()?;
+        let path = Path::new(fields.next()?);
         let (version, root) = match controllers {
             "" => (Version::Second, mounted.to_owned()),
             _ if controllers.split(',').any(|name| name == controller) => {
@@ -35,31 +46,28 @@ pub fn folders(mounted: &Path, groups: &str, controller: &str) -> Vec<(Version, 
     groups.lines().filter_map(of_line).flatten().collect()
 }
 
-pub fn of_process() -> String {
-    fs::read_to_string("/proc/self/cgroup").unwrap_or_default()
-}
-
 /// Returns the CPU quota of the process in CPUs, which may be a fraction; `None` without a limit.
 pub fn cpu_quota() -> Option<f64> {
-    tightest(Path::new(MOUNTED), &of_process()).map(|(quota, ..)| quota)
+    tightest(of_process("cpu")).map(|(quota, _)| quota)
 }
 
-/// Returns the smallest CPU quota of the process's groups, and the group that has it.
-fn tightest(mounted: &Path, groups: &str) -> Option<(f64, Version, PathBuf)> {
-    let quotas = folders(mounted, groups, "cpu").into_iter().filter_map(|(version, folder)| {
-        let read = |name| fs::read_to_string(folder.join(name)).ok();
-        let text = match version {
-            Version::First => {
-                format!("{} {}", read("cpu.cfs_quota_us")?.trim(), read("cpu.cfs_period_us")?)
-            }
-            Version::Second => read("cpu.max")?,
-        };
-        // `max` or −1 means that there is no limit.
-        let (quota, period) = text.trim().split_once(' ')?;
-        let (quota, period) = (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
-        (quota > 0.0 && period > 0.0).then_some((quota / period, version, folder))
-    });
-    quotas.min_by(|(a, ..), (b, ..)| a.total_cmp(b))
+/// Returns the smallest CPU quota of some groups, and the group that has it.
+fn tightest(groups: Vec<Group>) -> Option<(f64, Group)> {
+    let quotas = groups.into_iter().filter_map(|group| Some((quota(&group)?, group)));
+    quotas.min_by(|(a, _), (b, _)| a.total_cmp(b))
+}
+
+fn quota((version, folder): &Group) -> Option<f64> {
+    let read = |name| read(folder.join(name));
+    let text = match version {
+        Version::First => format!("{} {}", read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?),
+        Version::Second => read("cpu.max")?,
+    };
+    // `max` or −1 means that there is no limit.
+    let (quota, period) = text.split_once(' ')?;
+    let quota: f64 = quota.parse().ok()?;
+    let period: f64 = period.parse().ok()?;
+    (quota > 0.0 && period > 0.0).then_some(quota / period)
 }
 
 /// How often a control group's CPU quota has stopped its threads.
@@ -77,11 +85,11 @@ pub struct Throttling {
 impl Throttling {
     /// Returns the throttling of the group with the smallest CPU quota so far; `None` without a quota.
     pub fn now() -> Option<Self> {
-        Self::of(Path::new(MOUNTED), &of_process())
+        Self::of(of_process("cpu"))
     }
 
-    fn of(mounted: &Path, groups: &str) -> Option<Self> {
-        let (_, version, group) = tightest(mounted, groups)?;
+    fn of(groups: Vec<Group>) -> Option<Self> {
+        let (_, (version, group)) = tightest(groups)?;
         let text = fs::read_to_string(group.join("cpu.stat")).ok()?;
         let value = |name: &str| {
             text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
@@ -90,7 +98,8 @@ impl Throttling {
             Version::First => ("throttled_time ", 1e9),
             Version::Second => ("throttled_usec ", 1e6),
         };
-        let (periods, throttled) = (value("nr_periods ")?, value("nr_throttled ")?);
+        let periods = value("nr_periods ")?;
+        let throttled = value("nr_throttled ")?;
         Some(Self { periods, throttled, seconds: value(time)? as f64 / per_second, group })
     }
 
@@ -123,7 +132,7 @@ pub(crate) mod tests {
     #[test]
     fn the_smallest_quota_of_a_group_and_its_ancestors_applies() {
         let dir = tempfile::tempdir().unwrap();
-        let quota = |groups| tightest(dir.path(), groups).map(|(quota, ..)| quota);
+        let quota = |groups| tightest(listed(dir.path(), groups, "cpu")).map(|(quota, _)| quota);
         write(dir.path(), "a/b/cpu.max max 100000; a/cpu.max 150000 100000");
         assert_eq!(quota("0::/a/b\n"), Some(1.5));
         write(dir.path(), "a/b/cpu.max 50000 100000");
@@ -149,7 +158,7 @@ pub(crate) mod tests {
         for (groups, folder) in [("0::/a/b\n", "a"), ("3:cpu:/x\n", "cpu/x")] {
             let group = dir.path().join(folder);
             let expected = Throttling { group, periods: 113, throttled, seconds };
-            let read = Throttling::of(dir.path(), groups).unwrap();
+            let read = Throttling::of(listed(dir.path(), groups, "cpu")).unwrap();
             assert_eq!(read, expected, "{groups}");
             assert_eq!(read.since(&expected), None, "no further period");
             let begin = Throttling { periods: 100, throttled: 30, seconds: 1.0, ..read.clone() };
@@ -157,6 +166,7 @@ pub(crate) mod tests {
             assert_eq!((since.periods, since.throttled, since.seconds), (13, 10, 0.5));
             assert_eq!(read.since(&Throttling { group: "b".into(), ..begin }), None);
         }
-        assert_eq!(Throttling::of(dir.path(), "0::/elsewhere\n"), None, "no quota");
+        let without = listed(dir.path(), "0::/elsewhere\n", "cpu");
+        assert_eq!(Throttling::of(without), None, "no quota");
     }
 }

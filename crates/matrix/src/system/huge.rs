@@ -9,7 +9,9 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{HUGE_PAGES, System, chosen, field, read};
+use super::files::{bytes, chosen, read};
+
+const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 /// The variable of the environment that has the settings of glibc.
 pub const VARIABLE: &str = "GLIBC_TUNABLES";
@@ -32,9 +34,13 @@ const TUNABLES: [[&str; 2]; 3] = [
 /// Returns the value of [`VARIABLE`] with which a new process has huge pages; `None` if this process has it already, if
 /// the user has decided otherwise, or if the system has no huge pages.
 pub fn tunables() -> Option<String> {
-    let modes = read(HUGE_PAGES)?;
     let own = std::env::var(VARIABLE).unwrap_or_default();
-    (chosen(&modes)? != "never").then(|| added_to(&own)).flatten()
+    if mode()? == "never" { None } else { added_to(&own) }
+}
+
+/// Returns when the kernel uses huge pages: always, madvise (on request of a program) or never.
+pub fn mode() -> Option<String> {
+    Some(chosen(&read(HUGE_PAGES)?)?.to_owned())
 }
 
 fn added_to(own: &str) -> Option<String> {
@@ -64,27 +70,25 @@ pub fn were_given() -> bool {
     GIVEN.load(Ordering::Relaxed)
 }
 
-/// Returns the KiB of this process that are in huge pages.
+/// Returns the bytes of this process that are in huge pages.
 fn held() -> Option<u64> {
-    let kib = |name| field("/proc/self/smaps_rollup", name)?.strip_suffix(" kB")?.parse().ok();
-    let (transparent, reserved): (u64, Option<u64>) =
-        (kib("AnonHugePages")?, kib("Private_Hugetlb"));
-    Some(transparent + reserved.unwrap_or(0))
+    let held = |name| bytes("/proc/self/smaps_rollup", name);
+    Some(held("AnonHugePages")? + held("Private_Hugetlb").unwrap_or(0))
 }
 
-/// Returns the reason why large arrays are not in huge pages, if they are not although this was requested.
-pub fn refusal(system: &System) -> Option<&'static str> {
+/// Returns the reason why large arrays are not in huge pages although this was requested, where the kernel uses them in
+/// this `mode` and the user has these settings of glibc.
+pub(super) fn refusal(mode: Option<&str>, settings: &str) -> &'static str {
     let [decisive, wanted] = TUNABLES[0];
-    let own = system.glibc_tunables.as_deref().unwrap_or_default();
     let is_other = |setting: &str| {
         setting.split_once('=').is_some_and(|it| it.0 == decisive && it.1 != wanted)
     };
-    (system.huge_arrays == Some(false)).then(|| match system.huge_pages.as_deref() {
+    match mode {
         None | Some("never") => "/sys/kernel/mm/transparent_hugepage/enabled has none",
         Some("always") => "the system had none left, or this process may not have them",
-        _ if own.split(':').any(is_other) => "GLIBC_TUNABLES refuses them",
+        _ if settings.split(':').any(is_other) => "GLIBC_TUNABLES refuses them",
         _ => "they are requested by the allocator of glibc 2.35 or newer, which is not used here",
-    })
+    }
 }
 
 #[cfg(test)]
@@ -115,22 +119,15 @@ mod tests {
 
     #[test]
     fn a_refusal_has_a_reason() {
-        let of = |given, mode: Option<&str>, own: &str| {
-            let (huge_pages, glibc_tunables) = (mode.map(String::from), Some(own.to_owned()));
-            refusal(&System { huge_arrays: given, huge_pages, glibc_tunables, ..System::detect() })
-        };
         let usual = added_to("").unwrap();
-        for (given, mode, own, expected) in [
-            (Some(true), Some("madvise"), &*usual, ""),
-            (None, None, "", ""),
-            (Some(false), Some("never"), &usual, "has none"),
-            (Some(false), Some("madvise"), "glibc.malloc.hugetlb=0", "refuses"),
-            (Some(false), Some("madvise"), &usual, "2.35"),
-            (Some(false), Some("always"), "", "none left"),
+        for (mode, own, expected) in [
+            (None, "", "has none"),
+            (Some("never"), &*usual, "has none"),
+            (Some("madvise"), "glibc.malloc.hugetlb=0", "refuses"),
+            (Some("madvise"), &usual, "2.35"),
+            (Some("always"), "", "none left"),
         ] {
-            let reason = of(given, mode, own);
-            assert_eq!(reason.is_some(), !expected.is_empty(), "{mode:?} {own}");
-            assert!(reason.unwrap_or_default().contains(expected), "{reason:?}");
+            assert!(refusal(mode, own).contains(expected), "{mode:?} {own}");
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::files::read;
 use super::groups::Throttling;
-use super::read;
 
 /// The ticks of `/proc/stat` per second. Linux fixes them independently of the kernel's timer rate.
 pub(super) const TICKS: f64 = 100.0;

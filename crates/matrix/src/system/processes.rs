@@ -11,8 +11,8 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, geteuid};
 use rayon::ThreadPoolBuilder;
 
-use super::groups::{MOUNTED, folders, of_process};
-use super::read;
+use super::files::{field, read};
+use super::groups::{Group, of_process};
 
 /// Starts the threads of the parallel parts of setups, one for each CPU if `threads` is 0. A process has only one such
 /// pool: a second call changes nothing.
@@ -38,16 +38,16 @@ pub fn explained(error: io::Error) -> io::Error {
     // The limit of processes does not bind root.
     let processes = finite(Resource::RLIMIT_NPROC).filter(|_| !geteuid().is_root());
     let limits = [processes, finite(Resource::RLIMIT_AS)];
-    io::Error::new(error.kind(), reason(Path::new(MOUNTED), &of_process(), limits))
+    io::Error::new(error.kind(), reason(&of_process("pids"), limits))
 }
 
 /// Returns the reason why no further thread or process can be started: a control group that is full, or the limits that
-/// may be the cause. `groups` is the text of `/proc/self/cgroup`; `limits` are those of processes and of the bytes of
-/// address space, if there are any.
-fn reason(mounted: &Path, groups: &str, [processes, space]: [Option<u64>; 2]) -> String {
-    let full = folders(mounted, groups, "pids").into_iter().find_map(|(_, folder)| {
-        let number = |name| read(folder.join(name).to_str()?)?.parse::<u64>().ok();
-        let (most, now) = (number("pids.max")?, number("pids.current")?);
+/// may be the cause. `limits` are those of processes and of the bytes of address space, if there are any.
+fn reason(groups: &[Group], [processes, space]: [Option<u64>; 2]) -> String {
+    let full = groups.iter().find_map(|(_, folder)| {
+        let number = |name| read(folder.join(name))?.parse::<u64>().ok();
+        let most = number("pids.max")?;
+        let now = number("pids.current")?;
         (now >= most).then(|| {
             let folder = folder.display();
             format!(
@@ -75,7 +75,7 @@ fn reason(mounted: &Path, groups: &str, [processes, space]: [Option<u64>; 2]) ->
 /// Returns the number of other threads of this process that may run only on the CPU of the calling thread, if that is
 /// bound to one.
 pub fn threads_on_own_cpu() -> usize {
-    let allowed = |status: &Path| super::field(status.to_str()?, "Cpus_allowed_list");
+    let allowed = |status: &Path| field(status, "Cpus_allowed_list");
     let own = allowed(Path::new("/proc/thread-self/status"));
     let Some(own) = own.filter(|cpus| cpus.parse::<usize>().is_ok()) else { return 0 };
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
@@ -103,7 +103,8 @@ pub fn stat(number: i32) -> Option<Vec<String>> {
 /// Kills processes and all that they have started. They are stopped first, so that none starts another meanwhile.
 pub fn kill_trees(roots: Vec<u32>) {
     let send = |process: u32, signal| kill(Pid::from_raw(process as i32), signal);
-    let (mut stopped, mut new) = (BTreeSet::new(), roots);
+    let mut stopped = BTreeSet::new();
+    let mut new = roots;
     while !new.is_empty() {
         for process in new.drain(..) {
             // An error is ignored: the process may have ended.
@@ -131,7 +132,7 @@ pub fn kill_orphans(own: &BTreeSet<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::groups::tests::write;
+    use crate::system::groups::{listed, tests::write};
 
     #[test]
     fn the_limit_that_refuses_a_thread_is_named() {
@@ -149,7 +150,7 @@ mod tests {
             ("", [Some(3), Some(900 << 10)], &both),
             ("0::/c\n", [None, None], "raise kernel.threads-max"),
         ] {
-            let reason = reason(dir.path(), groups, limits);
+            let reason = reason(&listed(dir.path(), groups, "pids"), limits);
             assert!(reason.contains(expected), "{groups:?}: {reason}");
             assert_eq!(reason.matches("pids.max").count() > 0, expected == full, "{reason}");
         }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
+use super::files::{field, read};
 use super::noise::{TICKS, ticks};
-use super::read;
 
 /// The time of the CPUs that was used up to a moment, in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,8 @@ impl CpuUsage {
     pub fn now() -> Option<Self> {
         let of = |who| getrusage(who).ok().map(|usage| seconds(&usage));
         let own = of(UsageWho::RUSAGE_SELF)? + of(UsageWho::RUSAGE_CHILDREN)?;
-        let (stat, now) = (read("/proc/stat")?, Instant::now());
+        let stat = read("/proc/stat")?;
+        let now = Instant::now();
         // The first line that begins so is the sum.
         let cpus = stat.lines().skip(1).filter(|line| line.starts_with("cpu")).count();
         Some(Self { cpus, now, all: used(&stat)?, own })
@@ -40,11 +41,8 @@ impl CpuUsage {
 /// Returns the bytes that this process has read from files or written to them, but not those of files that it has
 /// mapped; 0 where the system does not tell it.
 pub fn transferred() -> u64 {
-    let text = read("/proc/self/io").unwrap_or_default();
-    let number = |name: &str| {
-        text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
-    };
-    ["rchar:", "wchar:"].into_iter().filter_map(number).sum()
+    let number = |name| field("/proc/self/io", name)?.parse::<u64>().ok();
+    ["rchar", "wchar"].into_iter().filter_map(number).sum()
 }
 
 fn seconds(usage: &Usage) -> f64 {

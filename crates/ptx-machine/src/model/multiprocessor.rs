@@ -25,7 +25,9 @@ impl Calendar {
     pub fn take(&mut self, time: f64, amount: f64) -> (f64, f64) {
         let first = (time / STRETCH) as usize;
         let when = |at: usize| if at == first { time } else { at as f64 * STRETCH };
-        let (mut at, mut left, mut begin) = (first, amount, None);
+        let mut at = first;
+        let mut left = amount;
+        let mut begin = None;
         loop {
             if at >= self.taken.len() {
                 self.taken.resize(at + 1024, 0.0);
@@ -101,6 +103,13 @@ pub struct Clock {
     pub ended: bool,
 }
 
+impl Clock {
+    pub fn end(&mut self) {
+        self.time = self.time.max(self.pending);
+        self.ended = true;
+    }
+}
+
 impl Running {
     pub fn begin(&mut self, block: BlockTrace, time: f64) {
         let clock = Clock { time, ..Clock::default() };
@@ -114,6 +123,27 @@ impl Running {
         self.find_next();
     }
 
+    /// Records a load of a warp that is complete at a time, or when the load before it is.
+    pub fn add_load(&mut self, warp: usize, done: f64) {
+        let loads = &mut self.loads[warp];
+        loads.push_back(loads.back().map_or(done, |last| last.max(done)));
+    }
+
+    /// Lets a warp wait for its loads except the `younger` last ones.
+    pub fn wait(&mut self, warp: usize, clock: &mut Clock, younger: u32) {
+        let loads = &mut self.loads[warp];
+        let mut needed = loads.drain(..loads.len() - younger as usize);
+        clock.time = needed.next_back().map_or(clock.time, |done| clock.time.max(done));
+    }
+
+    /// Lets a warp wait for a phase of an mbarrier.
+    pub fn wait_for(&mut self, phase: u64, clock: &mut Clock) {
+        match self.end_of_phase(phase) {
+            Some(end) => clock.time = clock.time.max(end),
+            None => clock.phase = Some(phase),
+        }
+    }
+
     /// Records a copy or an arrival in a phase of an mbarrier, which is complete at a time.
     pub fn add_to_phase(&mut self, phase: u64, time: f64) {
         let (count, last) = self.phases.entry(phase).or_default();
@@ -125,7 +155,7 @@ impl Running {
     }
 
     /// Returns the time at which a phase of an mbarrier is complete; `None` if copies or arrivals are missing.
-    pub fn end_of_phase(&self, phase: u64) -> Option<f64> {
+    fn end_of_phase(&self, phase: u64) -> Option<f64> {
         let &(count, last) = self.phases.get(&phase)?;
         (count == self.block.phases[&phase]).then_some(last)
     }

@@ -8,7 +8,6 @@
 //! it. The tail of the last blocks is included. No formula decides which limit applies.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 use super::cache::{Cache, Request};
 use super::gpu::Gpu;
@@ -68,7 +67,7 @@ pub fn replay(
         l2,
         l2_time: Calendar::new(gpu.l2_bytes_per_cycle),
         memory_time: Calendar::new(gpu.memory_bytes_per_cycle),
-        atomics: HashMap::default(),
+        atomics: HashMap::new(),
         traffic: Traffic::default(),
     };
     let all = (0..gpu.multiprocessors).map(|_| multiprocessor()).collect();
@@ -77,31 +76,13 @@ pub fn replay(
     Traffic { mean_cycles, ..replay.traffic }
 }
 
-/// A fast hash function for the numbers of cache lines.
-#[derive(Default)]
-struct LineHasher(u64);
-
-impl Hasher for LineHasher {
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("lines are numbers of 64 bits")
-    }
-
-    fn write_u64(&mut self, line: u64) {
-        self.0 = line.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 struct Replay<'a> {
     gpu: &'a Gpu,
     l2: &'a mut Cache,
     l2_time: Calendar,
     memory_time: Calendar,
     /// For each cache line: the time at which the last atomic operation completes, and the number of operations.
-    atomics: HashMap<u64, (f64, u64), BuildHasherDefault<LineHasher>>,
+    atomics: HashMap<u64, (f64, u64)>,
     traffic: Traffic,
 }
 
@@ -187,11 +168,7 @@ impl Replay<'_> {
         let running = &mut places[place];
         loop {
             let trace = &running.block.warps[warp];
-            let Some(step) = trace.steps.get(clock.at) else {
-                clock.time = clock.time.max(clock.pending);
-                clock.ended = true;
-                return;
-            };
+            let Some(step) = trace.steps.get(clock.at) else { return clock.end() };
             clock.at += 1;
             match *step {
                 Step::Work { slots, cycles } => {
@@ -210,19 +187,8 @@ impl Replay<'_> {
                     let done = self.request(l1, clock.time, path, same, lines);
                     clock.pending = clock.pending.max(done);
                     if answers {
-                        let loads = &mut running.loads[warp];
-                        loads.push_back(loads.back().map_or(done, |last| last.max(done)));
+                        running.add_load(warp, done);
                     }
-                }
-                Step::Wait { younger } => {
-                    let loads = &mut running.loads[warp];
-                    let mut needed = loads.drain(..loads.len() - younger as usize);
-                    clock.time = needed.next_back().map_or(clock.time, |done| clock.time.max(done));
-                    return;
-                }
-                Step::Barrier => {
-                    clock.waits = true;
-                    return;
                 }
                 Step::Copy { phase, address, bytes, once } => {
                     let kind = if once { Request::ReadsOnce } else { Request::Reads };
@@ -230,11 +196,10 @@ impl Replay<'_> {
                     running.add_to_phase(phase, done);
                 }
                 Step::Arrive { phase } => running.add_to_phase(phase, clock.time),
-                Step::WaitFor { phase } => {
-                    match running.end_of_phase(phase) {
-                        Some(end) => clock.time = clock.time.max(end),
-                        None => clock.phase = Some(phase),
-                    }
+                Step::Wait { younger } => return running.wait(warp, clock, younger),
+                Step::WaitFor { phase } => return running.wait_for(phase, clock),
+                Step::Barrier => {
+                    clock.waits = true;
                     return;
                 }
             }
@@ -279,11 +244,13 @@ impl Replay<'_> {
 
     /// Sends the lines of a copy to shared memory to the second-level cache. Returns the time at which all are copied.
     fn copy(&mut self, now: f64, address: u64, bytes: u64, kind: Request) -> f64 {
-        let (first, end) = (address / SECTOR, (address + bytes).div_ceil(SECTOR));
+        let first = address / SECTOR;
+        let end = (address + bytes).div_ceil(SECTOR);
         let mut done = now;
         let mut sector = first;
         while sector < end {
-            let (line, within) = (sector * SECTOR / LINE, sector % (LINE / SECTOR));
+            let line = sector * SECTOR / LINE;
+            let within = sector % (LINE / SECTOR);
             let count = (LINE / SECTOR - within).min(end - sector);
             let sectors = ((1 << count) - 1) << within;
             done = done.max(self.beyond_l1(now, line, sectors, kind));

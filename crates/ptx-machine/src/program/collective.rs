@@ -1,18 +1,30 @@
 //! Decoding of the statements that several lanes execute together.
 
-use super::decode::{Decoded, Decoder, kind, miscounted, unknown};
-use super::{Bank, Barrier, Collective, Operation, Question, Source, Update, Vote};
+use super::decoder::{Decoded, Decoder, kind, miscounted, unknown};
+use super::operands::Bank;
+use super::operation::{Barrier, Collective, Operation, Question, Source, Update, Vote};
 use crate::ptx::Operand;
 
 /// The modifiers of the only supported product of matrices.
 const DOUBLES: [&str; 9] = ["sync", "aligned", "m8n8k4", "row", "col", "f64", "f64", "f64", "f64"];
 
 impl<'a> Decoder<'a> {
+    pub fn joint_operation(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        match parts[0] {
+            "shfl" => self.shuffle(parts, operands),
+            "vote" => self.vote(parts, operands),
+            "match" => self.match_values(parts, operands),
+            "redux" => self.reduce(parts, operands),
+            "mma" => self.multiply(parts, operands),
+            _ => self.barrier(parts, operands),
+        }
+    }
+
     fn together(&mut self, collective: Collective, members: &Operand<'a>) -> Decoded {
         Ok(Operation::Collective { collective, members: self.value(members, false)? })
     }
 
-    pub(super) fn shuffle(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    fn shuffle(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let source = match parts[1..] {
             ["sync", "up", "b32"] => Source::Up,
             ["sync", "down", "b32"] => Source::Down,
@@ -21,13 +33,14 @@ impl<'a> Decoder<'a> {
             _ => return Err(unknown()),
         };
         let [to, of, by, clamp, members] = operands else { return Err(miscounted()) };
-        let [of, by, clamp] = [of, by, clamp].map(|operand| self.value(operand, false));
+        let of = self.value(of, false)?;
+        let by = self.value(by, false)?;
+        let clamp = self.value(clamp, false)?;
         let (to, in_range) = self.pair(to, Bank::Word)?;
-        let (of, by, clamp) = (of?, by?, clamp?);
         self.together(Collective::Shuffle { source, to, in_range, of, by, clamp }, members)
     }
 
-    pub(super) fn vote(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    fn vote(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let (vote, bank) = match parts[1..] {
             ["sync", "all", "pred"] => (Vote::All, Bank::Predicate),
             ["sync", "any", "pred"] => (Vote::Any, Bank::Predicate),
@@ -36,11 +49,12 @@ impl<'a> Decoder<'a> {
             _ => return Err(unknown()),
         };
         let [to, of, members] = operands else { return Err(miscounted()) };
-        let (of, to) = (self.predicate(of)?, self.target(to, bank)?);
+        let of = self.predicate(of)?;
+        let to = self.target(to, bank)?;
         self.together(Collective::Vote { vote, to, of }, members)
     }
 
-    pub(super) fn match_values(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    fn match_values(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let (["sync", name, _] | [name, "sync", _]) = parts[1..] else { return Err(unknown()) };
         let [to, of, members] = operands else { return Err(miscounted()) };
         let wide = kind(parts)?.is_wide();
@@ -54,15 +68,16 @@ impl<'a> Decoder<'a> {
         self.together(Collective::Match { all, wide, to, of }, members)
     }
 
-    pub(super) fn reduce(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    fn reduce(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let (["sync", name, _], kind) = (&parts[1..], kind(parts)?) else { return Err(unknown()) };
         let [to, of, members] = operands else { return Err(miscounted()) };
         let update = Update::find(name).filter(|update| update.reduces()).ok_or_else(unknown)?;
-        let (of, to) = (self.value(of, false)?, self.result(to, false)?);
+        let of = self.value(of, false)?;
+        let to = self.result(to, false)?;
         self.together(Collective::Reduce { update, kind, to, of }, members)
     }
 
-    pub(super) fn multiply(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    fn multiply(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         if parts[1..] != DOUBLES {
             return Err(unknown());
         }
@@ -70,7 +85,8 @@ impl<'a> Decoder<'a> {
         let &[[first, second], [left], [right], [one, other]] = &elements[..] else {
             return Err(miscounted());
         };
-        let (left, right) = (self.value(left, true)?, self.value(right, true)?);
+        let left = self.value(left, true)?;
+        let right = self.value(right, true)?;
         let of = [self.value(one, true)?, self.value(other, true)?];
         let to = [self.result(first, true)?, self.result(second, true)?];
         let all = Operand::Number(u32::MAX.into());
@@ -78,7 +94,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes `bar` and `barrier`, also with a reduction of a predicate.
-    pub(super) fn barrier(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    fn barrier(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let name: Vec<_> = parts[1..].iter().filter(|part| **part != "aligned").copied().collect();
         let name = name.strip_prefix(&["cta"]).unwrap_or(&name);
         let reduction = match name {
@@ -96,7 +112,8 @@ impl<'a> Decoder<'a> {
         let (question, operands) = match (reduction, operands) {
             (None, _) => (None, operands),
             (Some((vote, bank)), [to, operands @ .., of]) => {
-                let (of, to) = (self.predicate(of)?, self.target(to, bank)?);
+                let of = self.predicate(of)?;
+                let to = self.target(to, bank)?;
                 (Some(Question { vote, of, to }), operands)
             }
             _ => return Err(miscounted()),

@@ -1,151 +1,129 @@
 //! The decoder: converts PTX statements into instructions of the machine.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
 
-use super::names::Symbol;
-use super::{
-    Bank, Comparison, Constant, EVICT_FIRST, Instruction, Kernel, Logic, Operation, flow,
-    predicate, schedule, slots,
-};
+use super::decoder::{Decoded, Decoder, kind, miscounted, unknown};
+use super::kernel::Kernel;
+use super::operands::Bank;
+use super::operation::{Comparison, EVICT_FIRST, Logic, Operation};
+use super::{flow, predicate, schedule, slots};
 use crate::arithmetic::{self, Relation, Type};
 use crate::convert::{Conversion, Number, Rounding};
 use crate::lanes::Slot;
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
 use crate::ptx::{Entry, Module, Operand, Place, Statement, error_at};
 
-#[derive(Default)]
-pub(super) struct Decoder<'a> {
-    pub(super) kernel: Kernel,
-    pub(super) declared: HashMap<&'a str, (Bank, Option<u64>)>,
-    pub(super) registers: HashMap<&'a str, (Bank, Slot)>,
-    pub(super) constants: HashMap<(Bank, Constant), Slot>,
-    pub(super) symbols: HashMap<&'a str, Symbol>,
-    /// The numbers of the places in the source.
-    places: HashMap<Place, u32>,
-    /// The guard and the source place of the current statement.
-    current: (Option<(Slot, bool)>, u32),
-    /// The branches: the index of the instruction, the label, and the line.
-    branches: Vec<(usize, &'a str, usize)>,
-}
-
-/// The result of decoding, or the reason why an instruction is rejected.
-pub(super) type Decoded<T = Operation> = Result<T, String>;
-
 /// Decodes a kernel. Fails for the first instruction that is not supported.
-pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Decoded<Kernel> {
+pub fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Decoded<Kernel> {
     let error = |line: usize| move |why: String| error_at(module.text, line, &why);
     let first_line = entry.statements.first().map_or(1, |statement| statement.line);
     let mut decoder = Decoder::default();
     decoder.declare(module, entry).map_err(error(first_line))?;
     let mut starts = Vec::new();
     for statement in &entry.statements {
-        starts.push(decoder.kernel.code.len());
+        starts.push(decoder.kernel.code.len() as u32);
         decoder.statement(module, statement).map_err(error(statement.line))?;
     }
-    starts.push(decoder.kernel.code.len());
+    starts.push(decoder.kernel.code.len() as u32);
     // A kernel may end with a label or without `ret`.
-    decoder.current = (None, 0);
+    (decoder.guard, decoder.place) = (None, 0);
     decoder.push(Operation::Exit);
-    let labels: HashMap<_, _> =
-        entry.labels.iter().map(|&(name, statement)| (name, starts[statement])).collect();
-    let Decoder { mut kernel, constants, branches, .. } = decoder;
-    for (branch, label, line) in branches {
-        let undefined = || error(line)("this label is not defined".into());
-        let target = *labels.get(label).ok_or_else(undefined)? as u32;
-        kernel.code[branch].operation = Operation::Branch { target };
+    for instruction in &mut decoder.kernel.code {
+        if let Operation::Branch { target } = &mut instruction.operation {
+            *target = starts[*target as usize];
+        }
     }
+    let mut kernel = decoder.finish();
     if kernel.registers.iter().any(|&count| count > usize::from(Slot::MAX)) {
         return Err(error(first_line)("this kernel has too many registers".into()));
     }
-    let constants = constants.into_iter().map(|((bank, constant), slot)| (bank, slot, constant));
-    kernel.constants = constants.collect();
-    kernel.constants.sort_by_key(|&(bank, slot, _)| (bank, slot));
-    kernel.name = entry.name.to_owned();
-    kernel.max_threads = entry.max_threads;
+    arrange(&mut kernel);
+    Ok(kernel)
+}
+
+/// Arranges the instructions and the registers of a kernel as an assembler does.
+fn arrange(kernel: &mut Kernel) {
     predicate::predicate(&mut kernel.code);
     let blocks = flow::blocks(&kernel.code);
     schedule::schedule(&mut kernel.code, &blocks);
     flow::mark(&mut kernel.code, &blocks);
-    slots::allocate(&mut kernel, &blocks);
-    Ok(kernel)
+    slots::allocate(kernel, &blocks);
 }
 
 impl<'a> Decoder<'a> {
     fn statement(&mut self, module: &Module, statement: &Statement<'a>) -> Decoded<()> {
-        let guard = statement.guard.as_ref().map(|guard| self.predicate(guard)).transpose()?;
-        let place = *self.places.entry(statement.place).or_insert_with(|| {
-            self.kernel.places.push(place_name(module, statement.place));
-            self.kernel.places.len() as u32 - 1
-        });
-        self.current = (guard, place);
+        self.guard = statement.guard.as_ref().map(|guard| self.predicate(guard)).transpose()?;
+        self.place = self.number_of(module, statement.place);
         let parts: Vec<_> = statement.opcode.split('.').collect();
-        let operands = &statement.operands[..];
-        let operation = match (parts[0], operands) {
-            ("ld" | "ldu", _) => self.load(&parts, operands)?,
-            ("st", _) => self.store(&parts, operands)?,
-            ("atom" | "red", _) => self.atomic(&parts, operands)?,
-            ("mov", [to, of]) => self.mov(&parts, to, of)?,
-            ("cvta", [to, of]) => self.convert_address(&parts, to, of)?,
-            ("cvt", [to, of]) => self.convert(&parts, to, of)?,
-            ("setp", _) => self.compare(&parts, operands)?,
-            ("selp", [to, x, y, by]) => {
-                let wide = kind(&parts)?.is_wide();
-                let of = [self.value(x, wide)?, self.value(y, wide)?];
-                Operation::Select { wide, to: self.result(to, wide)?, of, by: self.predicate(by)? }
-            }
-            ("and" | "or" | "xor" | "not", _) if parts[1..] == ["pred"] => {
-                self.logic(parts[0], operands)?
-            }
-            ("shfl", _) => self.shuffle(&parts, operands)?,
-            ("vote", [_, _, _]) => self.vote(&parts, operands)?,
-            ("match", [_, _, _]) => self.match_values(&parts, operands)?,
-            ("redux", [_, _, _]) => self.reduce(&parts, operands)?,
-            ("mma", [_, _, _, _]) => self.multiply(&parts, operands)?,
-            ("activemask", [to]) => Operation::ActiveMask { to: self.result(to, false)? },
-            ("bar" | "barrier", _) => self.barrier(&parts, operands)?,
-            ("membar", []) => Operation::Fence,
-            ("mbarrier", _) => self.mbarrier(&parts, operands)?,
-            ("cp", [_, _, _, _, ..]) => self.copy(&parts, operands)?,
-            // A policy of the second-level cache for all accesses that use it.
-            ("createpolicy", [to]) if parts[1..] == ["fractional", "L2::evict_first", "b64"] => {
-                self.compute("mov", Type::u64, to, &[Operand::Number(EVICT_FIRST)])?
-            }
-            ("fence", []) if parts[1..].starts_with(&["proxy", "async"]) => Operation::ProxyFence,
-            // It makes an initialised mbarrier visible to copies.
-            ("fence", []) if parts[1..] == ["mbarrier_init", "release", "cluster"] => {
-                Operation::ProxyFence
-            }
-            ("fence", []) if parts.get(1) != Some(&"proxy") => Operation::Fence,
-            ("bra", [Operand::Name(label)]) => {
-                self.branches.push((self.kernel.code.len(), label, statement.line));
-                Operation::Branch { target: 0 }
-            }
-            ("ret" | "exit", []) => Operation::Exit,
-            ("nanosleep", [_]) => Operation::Sleep,
-            ("trap", []) => Operation::Trap,
-            ("griddepcontrol", []) if parts[1..] == ["wait"] => Operation::WaitForEarlier,
-            // A dependent launch is assumed to overlap anyway.
-            ("griddepcontrol", []) if parts[1..] == ["launch_dependents"] => return Ok(()),
-            // These are only hints for caches.
-            ("prefetch" | "prefetchu" | "applypriority" | "discard", _) => return Ok(()),
-            ("call", _) => return Err("calls of functions are not supported".into()),
-            _ => self.arithmetic(&parts, operands)?,
-        };
-        self.push(operation);
+        if !changes_nothing(&parts) {
+            let operation = self.operation(&parts, &statement.operands)?;
+            self.push(operation);
+        }
         Ok(())
     }
 
-    pub(super) fn push(&mut self, operation: Operation) {
-        let (guard, place) = self.current;
-        self.kernel.code.push(Instruction { guard, place, ..operation.into() });
+    /// Returns the number of a place in the source.
+    fn number_of(&mut self, module: &Module, place: Place) -> u32 {
+        match self.places.entry(place) {
+            Occupied(known) => *known.get(),
+            Vacant(new) => {
+                self.kernel.places.push(place_name(module, place));
+                *new.insert(self.kernel.places.len() as u32 - 1)
+            }
+        }
     }
 
+    fn operation(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        match (parts[0], operands) {
+            ("ld" | "ldu" | "st" | "atom" | "red" | "mbarrier" | "cp", _) => {
+                self.memory_operation(parts, operands)
+            }
+            ("shfl" | "vote" | "match" | "redux" | "mma" | "bar" | "barrier", _) => {
+                self.joint_operation(parts, operands)
+            }
+            ("mov", [to, of]) => self.mov(parts, to, of),
+            ("cvta", [to, of]) => self.convert_address(parts, to, of),
+            ("cvt", [to, of]) => self.convert(parts, to, of),
+            ("setp", _) => self.compare(parts, operands),
+            ("selp", [to, x, y, by]) => {
+                let wide = kind(parts)?.is_wide();
+                let of = [self.value(x, wide)?, self.value(y, wide)?];
+                Ok(Operation::Select {
+                    wide,
+                    to: self.result(to, wide)?,
+                    of,
+                    by: self.predicate(by)?,
+                })
+            }
+            ("and" | "or" | "xor" | "not", _) if parts[1..] == ["pred"] => {
+                self.logic(parts[0], operands)
+            }
+            ("activemask", [to]) => Ok(Operation::ActiveMask { to: self.result(to, false)? }),
+            // A policy of the second-level cache for all accesses that use it.
+            ("createpolicy", [to]) if parts[1..] == ["fractional", "L2::evict_first", "b64"] => {
+                self.compute("mov", Type::u64, to, &[Operand::Number(EVICT_FIRST)])
+            }
+            ("membar", []) => Ok(Operation::Fence),
+            ("fence", []) => fence(&parts[1..]),
+            ("bra", [Operand::Name(label)]) => {
+                let target = *self.labels.get(label).ok_or("this label is not defined")? as u32;
+                Ok(Operation::Branch { target })
+            }
+            ("ret" | "exit", []) => Ok(Operation::Exit),
+            ("nanosleep", [_]) => Ok(Operation::Sleep),
+            ("trap", []) => Ok(Operation::Trap),
+            ("griddepcontrol", []) if parts[1..] == ["wait"] => Ok(Operation::WaitForEarlier),
+            ("call", _) => Err("calls of functions are not supported".into()),
+            _ => self.arithmetic(parts, operands),
+        }
+    }
+
+    /// Decodes an instruction in the table of `arithmetic`. Its name there has no modifiers that change no result.
     fn arithmetic(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let (last, modifiers) = parts.split_last().expect("at least one part");
         let exact = Type::find(last).ok_or_else(unknown)?;
-        let single = exact == Type::f32;
-        let floating = single || exact == Type::f64;
-        let flushes = single && modifiers.contains(&"ftz");
+        let floating = matches!(exact, Type::f32 | Type::f64);
+        let flushes = exact == Type::f32 && modifiers.contains(&"ftz");
         let divides = matches!(parts[0], "div" | "rcp" | "sqrt");
         let counts = |part: &&str| match *part {
             "ftz" => !flushes,
@@ -158,8 +136,7 @@ impl<'a> Decoder<'a> {
             name = "fma".into();
         }
         let kind = if flushes { Type::Flushed } else { exact };
-        arithmetic::find(&name, kind).ok_or_else(unknown)?;
-        let [to, of @ ..] = operands else { return Err(miscounted()) };
+        let [to, of @ ..] = operands else { return Err(unknown()) };
         self.compute(&name, kind, to, of)
     }
 
@@ -229,7 +206,8 @@ impl<'a> Decoder<'a> {
             return Err(unknown());
         };
         let mut rounding = "";
-        let (mut saturates, mut flushes) = (false, false);
+        let mut saturates = false;
+        let mut flushes = false;
         for modifier in modifiers {
             match *modifier {
                 "sat" => saturates = true,
@@ -297,20 +275,22 @@ impl<'a> Decoder<'a> {
     }
 }
 
-pub(super) fn kind(parts: &[&str]) -> Decoded<Type> {
-    parts.last().and_then(|last| Type::find(last)).ok_or_else(unknown)
+/// Returns whether a statement changes no result: hints for caches, and that a dependent launch may begin, which is
+/// assumed anyway.
+fn changes_nothing(parts: &[&str]) -> bool {
+    matches!(parts[0], "prefetch" | "prefetchu" | "applypriority" | "discard")
+        || parts == ["griddepcontrol", "launch_dependents"]
 }
 
-pub(super) fn unknown() -> String {
-    "this instruction is not supported".into()
-}
-
-pub(super) fn miscounted() -> String {
-    "this instruction has the wrong number of operands".into()
-}
-
-pub(super) fn misfit(name: &str) -> String {
-    format!("the register {name} has the wrong size")
+fn fence(modifiers: &[&str]) -> Decoded {
+    match modifiers {
+        // The second one makes an initialised mbarrier visible to copies.
+        ["proxy", "async", ..] | ["mbarrier_init", "release", "cluster"] => {
+            Ok(Operation::ProxyFence)
+        }
+        ["proxy", ..] => Err(unknown()),
+        _ => Ok(Operation::Fence),
+    }
 }
 
 fn place_name(module: &Module, place: Place) -> String {

@@ -7,7 +7,7 @@
 //! reached it. The order is Bourdoncle's weak topological order: each strongly connected component is a loop, whose
 //! blocks are ordered again without its head.
 
-use super::{Instruction, Operation};
+use super::operation::{Instruction, Operation};
 
 /// A basic block: a range of instructions and its successors.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,11 @@
 //! Decoding of the statements that access memory: loads, stores, atomic operations, asynchronous copies, and the
 //! operations on their mbarriers.
 
-use super::decode::{Decoded, Decoder, miscounted, unknown};
-use super::names::Symbol;
-use super::{
-    Access, Address, Atomic, Bank, Constant, Copies, Mbarrier, MbarrierAction, Operation, Order,
-    Space, Update,
+use super::decoder::{Decoded, Decoder, Symbol, miscounted, unknown};
+use super::kernel::Constant;
+use super::operands::Bank;
+use super::operation::{
+    Access, Address, Atomic, Copies, Mbarrier, MbarrierAction, Operation, Order, Space, Update,
 };
 use crate::arithmetic::{self, Type};
 use crate::convert::Number;
@@ -80,7 +80,17 @@ impl Update {
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn load(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    pub fn memory_operation(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        match parts[0] {
+            "ld" | "ldu" => self.load(parts, operands),
+            "st" => self.store(parts, operands),
+            "mbarrier" => self.mbarrier(parts, operands),
+            "cp" => self.copy(parts, operands),
+            _ => self.atomic(parts, operands),
+        }
+    }
+
+    fn load(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let [to, address] = operands else { return Err(miscounted()) };
         let (modifiers, number) = split(parts)?;
         match modifiers.space {
@@ -91,7 +101,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    pub(super) fn store(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    fn store(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let [address, of] = operands else { return Err(miscounted()) };
         let (modifiers, number) = split(parts)?;
         let space = modifiers.space.ok_or_else(unknown)?;
@@ -165,7 +175,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes `atom`, and `red`, which does not return the old value.
-    pub(super) fn atomic(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    fn atomic(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let (last, parts) = parts.split_last().expect("at least one part");
         let modifiers = Modifiers::read(&parts[1..]);
         let [update] = modifiers.rest[..] else { return Err(unknown()) };
@@ -195,7 +205,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes `mbarrier`. The scope and the default order of an operation may be written.
-    pub(super) fn mbarrier(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+    fn mbarrier(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         use MbarrierAction::{Arrive, Init, Wait};
         let defaults = |part: &&str| !matches!(*part, "cta" | "release" | "acquire");
         let named: Vec<_> = parts[1..].iter().copied().filter(defaults).collect();
@@ -225,12 +235,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes `cp.async.bulk`, a copy from global to shared memory that an mbarrier counts.
-    pub(super) fn copy(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
-        let [to, from, bytes, mbarrier, policy @ ..] = operands else { return Err(miscounted()) };
+    fn copy(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         // Since PTX 8.6, the destination may also be called `shared::cta`.
         let ["async", "bulk", "shared::cluster" | "shared::cta", rest @ ..] = &parts[1..] else {
             return Err(unknown());
         };
+        let [to, from, bytes, mbarrier, policy @ ..] = operands else { return Err(miscounted()) };
         let policy = match (rest, policy) {
             (["global", "mbarrier::complete_tx::bytes"], []) => None,
             (["global", "mbarrier::complete_tx::bytes", "L2::cache_hint"], [policy]) => {

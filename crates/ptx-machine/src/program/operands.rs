@@ -1,7 +1,7 @@
 //! The registers of an instruction: a visitor for the passes that read or replace them.
 
-use super::{
-    Address, Atomic, Barrier, Collective, Comparison, Copies, Instruction, Mbarrier,
+use super::operation::{
+    Access, Address, Atomic, Barrier, Collective, Comparison, Copies, Instruction, Mbarrier,
     MbarrierAction, Operation, Question, Vote,
 };
 use crate::arithmetic::widths;
@@ -43,12 +43,11 @@ impl Instruction {
 
     /// Calls `see` for each register, first those that are read. `see` may replace the register.
     pub fn visit(&mut self, mut see: impl FnMut(Bank, &mut Slot, Use)) {
-        use Bank::{Double, Predicate, Word};
+        use Bank::{Predicate, Word};
         use Use::{Read, Write};
         if let Some((guard, _)) = &mut self.guard {
             see(Predicate, guard, Read);
         }
-        let loads = matches!(self.operation, Operation::Load(_));
         match &mut self.operation {
             Operation::Compute { function, kind, to, of } => {
                 let (result, operands) = widths(*function, *kind);
@@ -61,12 +60,7 @@ impl Instruction {
                 see(Bank::of(of.1), &mut of.0, Read);
                 see(Bank::of(to.1), &mut to.0, Write);
             }
-            Operation::Compare(Comparison { kind, of, to, negated, with, .. }) => {
-                of.iter_mut().for_each(|register| see(Bank::of(kind.is_wide()), register, Read));
-                with.iter_mut().for_each(|(_, (predicate, _))| see(Predicate, predicate, Read));
-                see(Predicate, to, Write);
-                negated.iter_mut().for_each(|negated| see(Predicate, negated, Write));
-            }
+            Operation::Compare(comparison) => see_comparison(comparison, &mut see),
             Operation::Select { wide, to, of, by } => {
                 of.iter_mut().for_each(|register| see(Bank::of(*wide), register, Read));
                 see(Predicate, &mut by.0, Read);
@@ -76,51 +70,18 @@ impl Instruction {
                 of.iter_mut().for_each(|(predicate, _)| see(Predicate, predicate, Read));
                 see(Predicate, to, Write);
             }
-            Operation::Load(access) | Operation::Store(access) => {
-                see_address(&mut access.address, &mut see);
-                let purpose = if loads { Write } else { Read };
-                let registers = access.registers.iter_mut().take(access.count.into());
-                registers.for_each(|register| see(Bank::of(access.wide), register, purpose));
-            }
-            Operation::Atomic(Atomic { address, kind, to, of, .. }) => {
-                see_address(address, &mut see);
-                of.iter_mut().for_each(|register| see(Bank::of(kind.is_wide()), register, Read));
-                to.iter_mut().for_each(|to| see(Bank::of(kind.is_wide()), to, Write));
-            }
             Operation::Collective { collective, members } => {
                 see(Word, members, Read);
                 see_collective(collective, &mut see);
             }
+            Operation::Barrier(barrier) => see_barrier(barrier, &mut see),
             Operation::ActiveMask { to } => see(Word, to, Write),
-            Operation::Barrier(Barrier { number, threads, question, .. }) => {
-                see(Word, number, Read);
-                threads.iter_mut().for_each(|threads| see(Word, threads, Read));
-                if let Some(Question { vote, of, to }) = question {
-                    see(Predicate, &mut of.0, Read);
-                    see(Bank::of_vote(*vote), to, Write);
-                }
-            }
             Operation::Clock { wide, to } => see(Bank::of(*wide), to, Write),
-            Operation::Mbarrier(Mbarrier { address, action }) => {
-                see_address(address, &mut see);
-                match action {
-                    MbarrierAction::Init(count) => see(Word, count, Read),
-                    MbarrierAction::Arrive { to, bytes } => {
-                        bytes.iter_mut().for_each(|bytes| see(Word, bytes, Read));
-                        see(Double, to, Write);
-                    }
-                    MbarrierAction::Wait { to, parity, .. } => {
-                        see(Word, parity, Read);
-                        see(Predicate, to, Write);
-                    }
-                }
-            }
-            Operation::Copy(Copies { to, from, bytes, mbarrier, policy }) => {
-                let addresses = [to, from, mbarrier].into_iter();
-                addresses.for_each(|address| see_address(address, &mut see));
-                see(Word, bytes, Read);
-                policy.iter_mut().for_each(|policy| see(Double, policy, Read));
-            }
+            Operation::Load(access) => see_access(access, Write, &mut see),
+            Operation::Store(access) => see_access(access, Read, &mut see),
+            Operation::Atomic(atomic) => see_atomic(atomic, &mut see),
+            Operation::Mbarrier(mbarrier) => see_mbarrier(mbarrier, &mut see),
+            Operation::Copy(copy) => see_copy(copy, &mut see),
             Operation::Fence
             | Operation::ProxyFence
             | Operation::WaitForEarlier
@@ -130,6 +91,61 @@ impl Instruction {
             | Operation::Trap => (),
         }
     }
+}
+
+fn see_comparison(comparison: &mut Comparison, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+    let Comparison { kind, of, to, negated, with, .. } = comparison;
+    let bank = Bank::of(kind.is_wide());
+    of.iter_mut().for_each(|register| see(bank, register, Use::Read));
+    with.iter_mut().for_each(|(_, (other, _))| see(Bank::Predicate, other, Use::Read));
+    see(Bank::Predicate, to, Use::Write);
+    negated.iter_mut().for_each(|negated| see(Bank::Predicate, negated, Use::Write));
+}
+
+fn see_barrier(barrier: &mut Barrier, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+    let Barrier { number, threads, question, .. } = barrier;
+    see(Bank::Word, number, Use::Read);
+    threads.iter_mut().for_each(|threads| see(Bank::Word, threads, Use::Read));
+    if let Some(Question { vote, of, to }) = question {
+        see(Bank::Predicate, &mut of.0, Use::Read);
+        see(Bank::of_vote(*vote), to, Use::Write);
+    }
+}
+
+fn see_access(access: &mut Access, purpose: Use, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+    see_address(&mut access.address, see);
+    let registers = access.registers.iter_mut().take(access.count.into());
+    registers.for_each(|register| see(Bank::of(access.wide), register, purpose));
+}
+
+fn see_atomic(atomic: &mut Atomic, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+    let Atomic { address, kind, to, of, .. } = atomic;
+    let bank = Bank::of(kind.is_wide());
+    see_address(address, see);
+    of.iter_mut().for_each(|register| see(bank, register, Use::Read));
+    to.iter_mut().for_each(|to| see(bank, to, Use::Write));
+}
+
+fn see_mbarrier(mbarrier: &mut Mbarrier, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+    see_address(&mut mbarrier.address, see);
+    match &mut mbarrier.action {
+        MbarrierAction::Init(count) => see(Bank::Word, count, Use::Read),
+        MbarrierAction::Arrive { to, bytes } => {
+            bytes.iter_mut().for_each(|bytes| see(Bank::Word, bytes, Use::Read));
+            see(Bank::Double, to, Use::Write);
+        }
+        MbarrierAction::Wait { to, parity, .. } => {
+            see(Bank::Word, parity, Use::Read);
+            see(Bank::Predicate, to, Use::Write);
+        }
+    }
+}
+
+fn see_copy(copy: &mut Copies, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+    let Copies { to, from, bytes, mbarrier, policy } = copy;
+    [to, from, mbarrier].into_iter().for_each(|address| see_address(address, see));
+    see(Bank::Word, bytes, Use::Read);
+    policy.iter_mut().for_each(|policy| see(Bank::Double, policy, Use::Read));
 }
 
 fn see_address(address: &mut Address, see: &mut impl FnMut(Bank, &mut Slot, Use)) {

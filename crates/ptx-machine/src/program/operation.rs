@@ -1,7 +1,7 @@
 //! Instructions and their operations, with registers resolved to indices of banks.
 
 use crate::arithmetic::{Function, Relation, Type};
-use crate::convert::Conversion;
+use crate::convert::{Conversion, Number};
 use crate::lanes::Slot;
 
 /// A decoded instruction of a kernel.
@@ -303,9 +303,12 @@ impl Operation {
     /// Returns whether the operation costs no machine instruction: moves between registers and conversions between
     /// integers.
     pub fn is_free(&self) -> bool {
+        use Function::{HighHalf, LowHalf, Move, Pack};
         match self {
-            Self::Compute { function, .. } => function.is_free(),
-            Self::Convert { conversion, .. } => conversion.is_between_integers(),
+            Self::Compute { function, .. } => matches!(function, Move | Pack | LowHalf | HighHalf),
+            Self::Convert { conversion: Conversion { from, to, .. }, .. } => {
+                !matches!(from, Number::Float(_)) && !matches!(to, Number::Float(_))
+            }
             _ => false,
         }
     }

@@ -1,8 +1,8 @@
 //! Short branches become guards, as the assembler makes them: a branch around a few loads and computations would end a
 //! basic block, so that the loads after it could not be scheduled before what waits for those in front of it.
 
-use super::operands::Use;
-use super::{Access, Bank, Instruction, Operation, Order};
+use super::operands::{Bank, Use};
+use super::operation::{Access, Instruction, Operation, Order};
 use crate::lanes::Slot;
 
 /// The largest number of instructions that get a guard in the place of a branch.
@@ -30,7 +30,8 @@ pub fn predicate(code: &mut Vec<Instruction>) {
 /// Returns the end of the instructions that a branch skips, and its guard, if these instructions can have it.
 fn skips(code: &[Instruction], is_target: &[bool], at: usize) -> Option<(usize, (Slot, bool))> {
     let Operation::Branch { target } = code[at].operation else { return None };
-    let (end, guard) = (target as usize, code[at].guard?);
+    let end = target as usize;
+    let guard = code[at].guard?;
     let is_short = (at + 2..=at + 1 + MAX_GUARDED).contains(&end);
     let changes = |it: &Instruction| it.uses().contains(&((Bank::Predicate, guard.0), Use::Write));
     let between = code.get(at + 1..end).filter(|_| is_short)?;
@@ -87,29 +88,25 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_over_a_few_loads_becomes_guards() {
-        let (load, add) = ("ld.global.u32 %r2, [%rd1+4];", "add.u32 %r2, %r2, 1;");
-        let code = code(&format!("@%p1 bra L;\n{load}\n{add}\nL:"));
-        assert_eq!(branches(&code), 0);
-        let guarded: Vec<_> = code.iter().filter_map(|it| it.guard).collect();
-        assert_eq!(guarded.len(), 2);
-        assert!(guarded.iter().all(|(_, negated)| *negated), "where the branch is not taken");
-    }
-
-    #[test]
-    fn other_branches_stay() {
+    fn branches_over_a_few_loads_and_computations_become_guards() {
         let adds = "add.u32 %r2, %r2, 1;\n".repeat(8);
-        for (skipped, why) in [
-            (&adds[..], "too many"),
-            ("st.global.u32 [%rd1+4], %r2;", "a store"),
-            ("@%p2 add.u32 %r2, %r2, 1;", "a guard of its own"),
-            ("setp.eq.u32 %p1, %r2, 3;\nadd.u32 %r2, %r2, 1;", "the predicate changes"),
-            ("M: add.u32 %r2, %r2, 1;", "another branch leads there"),
+        for (skipped, guards) in [
+            ("ld.global.u32 %r2, [%rd1+4];\nadd.u32 %r2, %r2, 1;", 2),
+            // Too many instructions, a store, and an instruction with a guard of its own.
+            (&adds[..], 0),
+            ("st.global.u32 [%rd1+4], %r2;", 0),
+            ("@%p2 add.u32 %r2, %r2, 1;", 0),
+            // The predicate changes.
+            ("setp.eq.u32 %p1, %r2, 3;\nadd.u32 %r2, %r2, 1;", 0),
+            // Another branch leads there.
+            ("M: add.u32 %r2, %r2, 1;", 0),
         ] {
             let other = if skipped.starts_with('M') { "@%p2 bra M;\n" } else { "" };
             let code =
                 code(&format!("setp.eq.u32 %p2, %r1, 5;\n{other}@%p1 bra L;\n{skipped}\nL:"));
-            assert!(branches(&code) > 0, "{why}");
+            assert_eq!(branches(&code) == 0, guards > 0, "{skipped}");
+            let negated = code.iter().filter(|it| it.guard.is_some_and(|(_, negated)| negated));
+            assert_eq!(negated.count(), guards, "{skipped}: where the branch is not taken");
         }
     }
 }

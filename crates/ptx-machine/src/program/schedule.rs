@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use super::flow::Block;
-use super::operands::Use;
-use super::{Bank, Collective, Instruction, Operation, Order, Space};
+use super::operands::{Bank, Use};
+use super::operation::{Collective, Instruction, Operation, Order, Space};
 use crate::lanes::Slot;
 
 /// The resources whose accesses must stay in order, one bit each.

@@ -2,8 +2,9 @@
 //! time share a slot, so that the registers of a warp stay in the cache of the host processor.
 
 use super::flow::Block;
-use super::operands::Use;
-use super::{Bank, Instruction, Kernel};
+use super::kernel::Kernel;
+use super::operands::{Bank, Use};
+use super::operation::Instruction;
 use crate::lanes::Slot;
 
 /// The numbers of the registers of an instruction, which count all banks.

@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::flow::blocks;
-use super::operands::Use;
-use super::{Bank, Instruction, Operation, Space};
+use super::operands::{Bank, Use};
+use super::operation::{Instruction, Operation, Space};
 use crate::lanes::Slot;
 
 /// For each register: the loads that may not have written it yet.

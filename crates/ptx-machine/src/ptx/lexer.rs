@@ -1,6 +1,6 @@
 //! The lexer: splits PTX text into tokens.
 
-use super::error_at;
+use super::syntax::error_at;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Token<'a> {

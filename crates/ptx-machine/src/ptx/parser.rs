@@ -1,7 +1,7 @@
 //! The parser: builds a module from tokens.
 
 use super::lexer::{Lexeme, Token, tokens};
-use super::{Entry, Module, Operand, Place, Registers, Statement, Variable, error_at};
+use super::syntax::{Entry, Module, Operand, Place, Registers, Statement, Variable, error_at};
 
 struct Parser<'a> {
     text: &'a str,
@@ -117,8 +117,8 @@ impl<'a> Parser<'a> {
             _ if self.takes('!') => (Some(Operand::Not(self.word()?)), self.word()?),
             _ => (Some(Operand::Name(self.word()?)), self.word()?),
         };
-        let (line, place) = (first.line, self.place);
-        Ok(Statement { line, place, guard, opcode, operands: self.operands(';')? })
+        let operands = self.operands(';')?;
+        Ok(Statement { line: first.line, place: self.place, guard, opcode, operands })
     }
 
     fn operands(&mut self, end: char) -> Result<Vec<Operand<'a>>, String> {
@@ -158,7 +158,8 @@ impl<'a> Parser<'a> {
 
     /// Parses a variable after its state space: `.align 8 .b8 name[16] = {1, 2}`.
     fn variable(&mut self, space: &'a str) -> Result<Variable<'a>, String> {
-        let (mut alignment, mut kind) = (None, None);
+        let mut alignment = None;
+        let mut kind = None;
         let name = loop {
             match self.word()? {
                 ".align" => alignment = Some(self.number()? as usize),

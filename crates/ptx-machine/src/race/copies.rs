@@ -8,7 +8,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{Acquired, Clock, Moment, Other, Release, Thread, WARP, Who, Word, lanes};
+use super::clock::{Clock, Moment, Release, WARP, Who};
+use super::thread::{Other, Thread, Word};
+use crate::lanes::lanes;
 
 /// The reason why a copy is not ordered after an earlier access.
 pub enum Unordered {
@@ -80,35 +82,5 @@ impl Thread<'_> {
     /// Returns the release of this thread's arrival at an mbarrier, after its fence.
     pub fn arrives(&self) -> Rc<Release> {
         Rc::new(self.release(self.clock.step, self.clock.synced[self.lane()]))
-    }
-}
-
-impl Release {
-    /// Returns the release of a completed phase of an mbarrier: it covers its copies and what the arrived threads did
-    /// before.
-    pub fn of_phase(block: u32, phase: (u16, u32), arrived: Vec<Rc<Self>>) -> Rc<Self> {
-        let (epoch, thread, fenced, synced) = (0, u16::MAX, 0, 0);
-        let phase = Some(phase);
-        Rc::new(Self { block, epoch, thread, fenced, synced, phase, earlier: arrived })
-    }
-}
-
-impl Acquired {
-    /// Removes phases of mbarriers that later phases cover, when all threads of the block have met.
-    pub fn prune(all: &mut Vec<Self>) {
-        let mut newest: HashMap<u16, u32> = HashMap::new();
-        for (number, phase) in all.iter().filter_map(|acquired| acquired.release.phase) {
-            let newest = newest.entry(number).or_default();
-            *newest = phase.max(*newest);
-        }
-        // Of several waits for the newest phase, the first one is kept.
-        all.retain(|acquired| {
-            let Some((number, phase)) = acquired.release.phase else { return true };
-            let keeps = newest.get(&number) == Some(&phase);
-            if keeps {
-                newest.remove(&number);
-            }
-            keeps
-        });
     }
 }

@@ -25,24 +25,6 @@ fn two_writes_by_two_threads_race() {
 }
 
 #[test]
-fn a_launch_that_may_overlap_with_an_earlier_one_races_with_its_writes_and_reads() {
-    let (clock, mut word) = (Clock::default(), Word::default());
-    let earlier = || thread(0, 3, &clock, &[]);
-    let overlapping = || Thread { launch: 2, ..earlier() };
-    let waited = || Thread { since: 2, ..overlapping() };
-    earlier().read(&mut word, false).unwrap();
-    overlapping().read(&mut word, false).unwrap();
-    let by = "by thread 3 of block 0 of an earlier launch";
-    assert_eq!(race(overlapping().write(&mut word, false)), format!("a read {by}"));
-    waited().write(&mut word, false).unwrap();
-    let mut word = Word::default();
-    earlier().write(&mut word, false).unwrap();
-    assert_eq!(race(overlapping().read(&mut word, false)), format!("a write {by}"));
-    assert_eq!(race(overlapping().read_constant(&word)), format!("a write {by}"));
-    waited().read_constant(&word).unwrap();
-}
-
-#[test]
 fn a_write_races_with_one_of_several_reads() {
     let (clock, mut word) = (Clock::default(), Word::default());
     let by = |number| thread(0, number, &clock, &[]);

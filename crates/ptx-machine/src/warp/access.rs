@@ -1,16 +1,14 @@
-//! Loads, stores, and atomic operations, which are executed lane by lane: addresses, bounds checks, and the transfer of
-//! bytes between registers and memory.
+//! Loads and stores: addresses, bounds checks, and the transfer of bytes between registers and memory.
 
 use super::checks::Span;
-use super::run::{Engine, Turn};
-use super::{Warp, element};
-use crate::arithmetic::Type;
+use super::state::{Warp, element};
+use super::turn::{Engine, Turn};
 use crate::fault::Checked;
 use crate::lanes::{Bits, LANES, Mask, Registers, each, lanes, put, which};
 use crate::memory::{GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
 use crate::model::recorder::WarpAccess;
 use crate::model::trace::Path;
-use crate::program::{Access, Address, Atomic, Order, Space, Update};
+use crate::program::{Access, Address, Order, Space};
 
 impl Warp {
     #[inline(always)]
@@ -38,23 +36,20 @@ impl Turn<'_, '_> {
             Order::ReadOnly => Path::ReadOnly,
             _ => Path::Strong,
         };
-        let (space, answers) = (access.space, true);
-        let whole = WarpAccess { space, path, answers, addresses, mask, size };
-        self.in_each_memory(whole, |turn, part| {
-            let &WarpAccess { space, mask, ref addresses, .. } = part;
-            if CHECKS && space != Space::Local {
-                for lane in lanes(mask) {
-                    let span = Span { space, address: addresses[lane], size };
-                    turn.check_read(lane, span, access.order)?;
+        let space = access.space;
+        let whole = WarpAccess { space, path, answers: true, addresses, mask, size };
+        self.in_each_memory(whole, |turn, part, offsets| {
+            if CHECKS && part.space != Space::Local {
+                for lane in lanes(part.mask) {
+                    turn.check_read(lane, Span::of(part, lane), access.order)?;
                 }
             }
-            let bytes = match space {
+            let bytes = match part.space {
                 Space::Global => turn.engine.memory.bytes(),
                 Space::Shared => &turn.block.shared,
                 _ => &turn.warp.local,
             };
-            let offsets = turn.engine.offsets(space, addresses);
-            fetch(&mut turn.warp.registers, bytes, &offsets, mask, access);
+            fetch(&mut turn.warp.registers, bytes, offsets, part.mask, access);
             Ok(())
         })
     }
@@ -63,20 +58,17 @@ impl Turn<'_, '_> {
     pub fn store<const CHECKS: bool>(&mut self, access: &Access, mask: Mask) -> Checked {
         let addresses = self.warp.addresses(access.address);
         let size = access.size();
-        let (space, path, answers) = (access.space, Path::Store, false);
-        let whole = WarpAccess { space, path, answers, addresses, mask, size };
-        self.in_each_memory(whole, |turn, part| {
-            let &WarpAccess { space, mask, ref addresses, .. } = part;
-            let offsets = turn.engine.offsets(space, addresses);
-            if CHECKS && space != Space::Local {
-                // Lane by lane, so that each check sees the writes of the previous lanes.
-                for lane in lanes(mask) {
-                    let span = Span { space, address: addresses[lane], size };
-                    turn.check_write(lane, span, access)?;
-                    turn.deposit(space, &offsets, 1 << lane, access);
-                }
-            } else {
-                turn.deposit(space, &offsets, mask, access);
+        let space = access.space;
+        let whole = WarpAccess { space, path: Path::Store, answers: false, addresses, mask, size };
+        self.in_each_memory(whole, |turn, part, offsets| {
+            if !CHECKS || part.space == Space::Local {
+                turn.deposit(part.space, offsets, part.mask, access);
+                return Ok(());
+            }
+            // Lane by lane, so that each check sees the writes of the previous lanes.
+            for lane in lanes(part.mask) {
+                turn.check_write(lane, Span::of(part, lane), access)?;
+                turn.deposit(part.space, offsets, 1 << lane, access);
             }
             Ok(())
         })
@@ -93,12 +85,13 @@ impl Turn<'_, '_> {
     }
 
     /// Divides an access into those to global, shared and local memory, whose addresses are then offsets in the window
-    /// of the memory. Checks the bounds of each, records it, and then calls `execute`.
+    /// of the memory. Checks the bounds of each, records it, and then calls `execute` with it and with the offset of
+    /// each lane in the bytes of the memory.
     #[inline(always)]
-    fn in_each_memory(
+    pub fn in_each_memory(
         &mut self,
         whole: WarpAccess,
-        mut execute: impl FnMut(&mut Self, &WarpAccess) -> Checked,
+        mut execute: impl FnMut(&mut Self, &WarpAccess, &[usize; LANES]) -> Checked,
     ) -> Checked {
         let WarpAccess { space, ref addresses, mask, .. } = whole;
         let none = (Space::Global, 0, 0);
@@ -108,7 +101,8 @@ impl Turn<'_, '_> {
             Space::Generic => {
                 let within =
                     |start: u64| mask & which(|lane| addresses[lane].wrapping_sub(start) < WINDOW);
-                let (shared, local) = (within(SHARED_WINDOW), within(LOCAL_WINDOW));
+                let shared = within(SHARED_WINDOW);
+                let local = within(LOCAL_WINDOW);
                 [
                     (Space::Global, mask & !shared & !local, 0),
                     (Space::Shared, shared, SHARED_WINDOW),
@@ -125,7 +119,8 @@ impl Turn<'_, '_> {
             self.check_bounds(&part)?;
             let at = self.warp.at;
             self.record(|recorder, id| recorder.accessed(id, at, &part));
-            execute(self, &part)?;
+            let offsets = self.engine.offsets(part.space, &part.addresses);
+            execute(self, &part, &offsets)?;
         }
         Ok(())
     }
@@ -134,7 +129,7 @@ impl Turn<'_, '_> {
 impl Engine<'_> {
     /// Returns the offset of each lane's address in the bytes of a memory.
     #[inline(always)]
-    pub fn offsets(&self, space: Space, addresses: &[u64; LANES]) -> [usize; LANES] {
+    fn offsets(&self, space: Space, addresses: &[u64; LANES]) -> [usize; LANES] {
         match space {
             Space::Global => each(|lane| addresses[lane].wrapping_sub(GLOBAL) as usize),
             Space::Shared => each(|lane| addresses[lane] as usize),
@@ -231,9 +226,10 @@ fn deposit(
     if side_by_side(offsets, mask, access) && bytes == if access.wide { 8 } else { 4 } {
         let slot = usize::from(access.registers[0]);
         let memory = &mut memory[offsets[0]..offsets[0] + LANES * bytes];
-        return match access.wide {
-            true => overwrite_all(memory, &registers.doubles[slot], u64::to_le_bytes),
-            false => overwrite_all(memory, &registers.words[slot], u32::to_le_bytes),
+        return if access.wide {
+            overwrite_all(memory, &registers.doubles[slot], u64::to_le_bytes)
+        } else {
+            overwrite_all(memory, &registers.words[slot], u32::to_le_bytes)
         };
     }
     let mut changes = false;
@@ -271,100 +267,3 @@ fn overwrite<const N: usize>(memory: &mut [u8], value: [u8; N]) -> bool {
     let bytes = memory.first_chunk_mut().expect("within bounds");
     std::mem::replace(bytes, value) != value
 }
-
-impl Turn<'_, '_> {
-    pub fn atomic<const CHECKS: bool>(&mut self, atomic: &Atomic, mask: Mask) -> Checked {
-        let addresses = self.warp.addresses(atomic.address);
-        // The order of the lanes is undefined. Flipping random bits of their numbers can reverse the order of any two.
-        let random = self.engine.random.as_mut();
-        let flips = random.map_or(0, |random| random.below(LANES as u32) as usize);
-        let size = if atomic.kind.is_wide() { 8 } else { 4 };
-        let (space, path, answers) = (atomic.space, Path::Atomic, atomic.to.is_some());
-        let whole = WarpAccess { space, path, answers, addresses, mask, size };
-        self.in_each_memory(whole, |turn, part| {
-            let &WarpAccess { space, mask, ref addresses, .. } = part;
-            let offsets = turn.engine.offsets(space, addresses);
-            for lane in (0..LANES).map(|lane| lane ^ flips).filter(|lane| mask >> lane & 1 == 1) {
-                if CHECKS && space != Space::Local {
-                    let span = Span { space, address: addresses[lane], size };
-                    turn.check_update(lane, span, atomic.order)?;
-                }
-                turn.update(space, lane, offsets[lane], atomic);
-            }
-            Ok(())
-        })
-    }
-
-    /// Checks that the bytes were written and that the operation races with no other access.
-    fn check_update(&mut self, lane: usize, span: Span, order: Order) -> Checked {
-        self.check_written(lane, span)?;
-        if order == Order::Release {
-            self.fence(1 << lane);
-        }
-        self.access(lane, span, |thread, word| thread.write(word, true))
-            .map_err(|other| self.race(lane, span, "writes", other))?;
-        if span.space == Space::Global {
-            self.engine.releases.read(span.address, lane as u16, &mut self.warp.clock);
-            self.release(lane, span.address, true);
-        }
-        if matches!(order, Order::Acquire | Order::Release) {
-            self.fence(1 << lane);
-        }
-        Ok(())
-    }
-
-    /// Updates the memory for one lane, and writes the old value to the destination register.
-    fn update(&mut self, space: Space, lane: usize, offset: usize, atomic: &Atomic) {
-        let &Atomic { update, kind, to, of, .. } = atomic;
-        let is_wide = kind.is_wide();
-        let memory = match space {
-            Space::Global => self.engine.memory.bytes_mut(),
-            Space::Shared => &mut self.block.shared,
-            _ => &mut self.warp.local,
-        };
-        let size = if is_wide { 8 } else { 4 };
-        let bytes = &mut memory[offset..offset + size];
-        let registers = &mut self.warp.registers;
-        let old = element(bytes, size, false);
-        let [x, y] = of.map(|of| registers.value(is_wide, of, lane));
-        let new = match is_wide {
-            true => wide(update, kind, old, x, y),
-            false => narrow(update, kind, old as u32, x as u32, y as u32).into(),
-        };
-        self.engine.progress |= new != old;
-        bytes.copy_from_slice(&new.to_le_bytes()[..size]);
-        if let Some(to) = to {
-            registers.set_value(is_wide, to, lane, old);
-        }
-    }
-}
-
-macro_rules! update {
-    ($name:ident, $bits:ty, $signed:ident: $signed_type:ty, $float:ident: $float_type:ty) => {
-        pub fn $name(update: Update, kind: Type, old: $bits, x: $bits, y: $bits) -> $bits {
-            let signed = kind == Type::$signed;
-            match update {
-                Update::Add if kind == Type::$float => {
-                    (<$float_type>::from_bits(old) + <$float_type>::from_bits(x)).to_bits()
-                }
-                Update::Add => old.wrapping_add(x),
-                Update::Min if signed => (old as $signed_type).min(x as $signed_type) as $bits,
-                Update::Max if signed => (old as $signed_type).max(x as $signed_type) as $bits,
-                Update::Min => old.min(x),
-                Update::Max => old.max(x),
-                Update::And => old & x,
-                Update::Or => old | x,
-                Update::Xor => old ^ x,
-                Update::Exchange => x,
-                Update::CompareAndSwap if old == x => y,
-                Update::CompareAndSwap => old,
-                Update::Increment if old >= x => 0,
-                Update::Increment => old + 1,
-                Update::Decrement if old == 0 || old > x => x,
-                Update::Decrement => old - 1,
-            }
-        }
-    };
-}
-update!(narrow, u32, i32: i32, f32: f32);
-update!(wide, u64, i64: i64, f64: f64);

@@ -2,9 +2,9 @@
 //! 9.7.9.25 and 9.7.13.15). A copy is executed when it is issued. The checks find accesses that rely on this: only a
 //! wait for its mbarrier orders them after the copy.
 
-use super::Warp;
 use super::checks::Span;
-use super::run::{Pause, Turn};
+use super::state::Warp;
+use super::turn::{Pause, Turn};
 use crate::block::{self, Block, MAX_EXPECTED};
 use crate::fault::Checked;
 use crate::lanes::{LANES, Mask, Slot, lanes};
@@ -38,7 +38,8 @@ impl Warp {
     /// Describes what the mbarrier lacks for which the warp has waited last; `None` if it has not waited in vain.
     pub fn lacks(&self, block: &Block) -> Option<String> {
         let barrier = block.mbarriers.get(&self.awaited?)?;
-        let (arrivals, bytes) = (barrier.missing, barrier.bytes);
+        let arrivals = barrier.missing;
+        let bytes = barrier.bytes;
         Some(format!("an mbarrier whose phase lacks {arrivals} arrivals and {bytes} bytes"))
     }
 }
@@ -51,8 +52,14 @@ impl Turn<'_, '_> {
         mask: Mask,
     ) -> Checked<Option<Pause>> {
         let addresses = self.warp.addresses(operation.address);
-        let (space, path, answers) = (Space::Shared, Path::Atomic, true);
-        self.check_bounds(&WarpAccess { space, path, answers, addresses, mask, size: SIZE })?;
+        self.check_bounds(&WarpAccess {
+            space: Space::Shared,
+            path: Path::Atomic,
+            answers: true,
+            addresses,
+            mask,
+            size: SIZE,
+        })?;
         match operation.action {
             MbarrierAction::Init(count) => {
                 for lane in lanes(mask) {
@@ -79,7 +86,7 @@ impl Turn<'_, '_> {
                 }
                 self.warp.registers.set_predicate(to, mask, complete);
                 if complete != mask {
-                    return Ok(Some(self.warp.poll()));
+                    return Ok(Some(self.poll()));
                 }
             }
         }
@@ -172,7 +179,8 @@ impl Turn<'_, '_> {
         let phase = barrier.phases.checked_sub(1)?;
         barrier.waited = barrier.phases;
         if let (true, Some(release)) = (CHECKS, barrier.completed.clone()) {
-            let (epoch, thread) = (self.block.epoch, self.warp.thread(lane));
+            let epoch = self.block.epoch;
+            let thread = self.warp.thread(lane);
             self.block.acquired.push(Acquired::new(release, epoch, thread, &self.warp.clock));
         }
         Some(phase)
@@ -211,7 +219,8 @@ impl Turn<'_, '_> {
         for lane in lanes(mask) {
             let bytes = self.warp.registers.words[usize::from(copy.bytes)][lane];
             let policy = copy.policy.map(|slot| self.warp.registers.value(true, slot, lane));
-            let (size, at) = (bytes as usize, barrier[lane]);
+            let size = bytes as usize;
+            let at = barrier[lane];
             let to = Span { space: Space::Shared, address: to[lane], size };
             let from = Span { space: Space::Global, address: from[lane], size };
             self.check_copy(lane, to, from)?;
@@ -230,7 +239,8 @@ impl Turn<'_, '_> {
             barrier.copied = phase + 1;
             barrier.complete(number(at), self.block.number);
             self.engine.progress = true;
-            let (here, once) = (self.warp.at, policy == Some(EVICT_FIRST));
+            let here = self.warp.at;
+            let once = policy == Some(EVICT_FIRST);
             let source = (from.address, bytes);
             self.record(|recorder, id| recorder.copied(id, here, key(at, phase), source, once));
         }
@@ -272,11 +282,7 @@ impl Turn<'_, '_> {
         self.access(lane, from, |thread, word| {
             thread.read_constant(word).and_then(|()| thread.read(word, false))
         })
-        .or_else(|other| {
-            let (size, place, by) = (from.size, self.place(from), other.by());
-            let why = format!("{by} wrote them while this launch may run");
-            self.fail(lane, format!("copies {size} bytes {place}, but {why},"))
-        })
+        .map_err(|other| self.changed(lane, format!("copies {}", self.bytes(from)), &other))
     }
 
     /// Checks that earlier accesses to the target of a copy happen before it, and records the copy.
@@ -291,9 +297,8 @@ impl Turn<'_, '_> {
             }
             Err(Unordered::Race(other)) => Err(self.race(lane, to, "writes", other)),
             Err(Unordered::Proxy(other)) => {
-                let (size, place, by) = (to.size, self.place(to), other.by());
-                let why = format!("{by} wrote without a later `fence.proxy.async`");
-                self.fail(lane, format!("copies {size} bytes {place}, which {why},"))
+                let why = format!("{} wrote without a later `fence.proxy.async`", other.by());
+                self.fail(lane, format!("copies {}, which {why},", self.bytes(to)))
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The checks of accesses for undefined behaviour: bounds, alignment, uninitialised bytes, and data races.
 
-use super::run::{Engine, Turn};
+use std::ops::Range;
+
+use super::turn::{Engine, Turn};
 use crate::arithmetic::Function;
 use crate::fault::{Checked, Fault};
 use crate::lanes::{Mask, lanes, which};
@@ -19,11 +21,21 @@ pub struct Span {
 }
 
 impl Span {
+    /// Returns what a lane accesses.
+    pub fn of(access: &WarpAccess, lane: usize) -> Self {
+        let &WarpAccess { space, size, ref addresses, .. } = access;
+        Self { space, address: addresses[lane], size }
+    }
+
     fn offset(&self) -> usize {
         match self.space {
             Space::Global => (self.address - GLOBAL) as usize,
             _ => self.address as usize,
         }
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.offset()..self.offset() + self.size
     }
 }
 
@@ -31,7 +43,7 @@ impl Turn<'_, '_> {
     /// Checks that the access of every lane is aligned and within one buffer or array.
     #[inline(always)]
     pub fn check_bounds(&mut self, access: &WarpAccess) -> Checked {
-        let &WarpAccess { space, path, ref addresses, mask, size, .. } = access;
+        let &WarpAccess { path, ref addresses, mask, size, .. } = access;
         let (start, bytes) = self.engine.windows[self.warp.at];
         let last = bytes.wrapping_sub(size as u64);
         let too_small = bytes < size as u64;
@@ -39,9 +51,9 @@ impl Turn<'_, '_> {
         let misaligned = which(|lane| addresses[lane] & (size as u64 - 1) != 0);
         if misaligned & mask != 0 {
             let lane = (misaligned & mask).trailing_zeros() as usize;
-            let (verb, place) = (verb(path), self.engine.describe(space, addresses[lane]));
+            let bytes = self.bytes(Span::of(access, lane));
             let why = format!("the address is not a multiple of {size}");
-            return self.fail(lane, format!("{verb} {size} bytes {place}: {why},"));
+            return self.fail(lane, format!("{} {bytes}: {why},", verb(path)));
         }
         if outside & mask != 0 {
             self.find_windows(access, outside & mask)?;
@@ -55,9 +67,8 @@ impl Turn<'_, '_> {
         let &WarpAccess { space, path, ref addresses, size, .. } = access;
         for lane in lanes(some) {
             let Some(window) = self.engine.window(space, addresses[lane], size) else {
-                let place = self.engine.describe(space, addresses[lane]);
-                let what = format!("{} {size} bytes {place}", verb(path));
-                return self.fail(lane, what);
+                let bytes = self.bytes(Span::of(access, lane));
+                return self.fail(lane, format!("{} {bytes}", verb(path)));
             };
             self.engine.windows[self.warp.at] = window;
         }
@@ -69,13 +80,10 @@ impl Turn<'_, '_> {
         self.check_written(lane, span)?;
         if order == Order::ReadOnly {
             let read = self.access(lane, span, |thread, word| thread.read_constant(word));
-            let Err(other) = read else { return Ok(()) };
-            let (size, place, by) = (span.size, self.place(span), other.by());
-            let what = format!(
-                "reads {size} bytes {place} as read-only data (`__ldg`, or `const` and `__restrict__`), but {by} wrote \
-                 them while this launch may run,"
-            );
-            return self.fail(lane, what);
+            let how = "as read-only data (`__ldg`, or `const` and `__restrict__`)";
+            return read.map_err(|other| {
+                self.changed(lane, format!("reads {} {how}", self.bytes(span)), &other)
+            });
         }
         let strong = order.is_strong();
         self.access(lane, span, |thread, word| thread.read(word, strong))
@@ -90,15 +98,16 @@ impl Turn<'_, '_> {
     }
 
     pub fn check_written(&self, lane: usize, span: Span) -> Checked {
-        let (offset, size) = (span.offset(), span.size);
         let written = match span.space {
-            Space::Global => self.engine.memory.is_written(offset, size),
-            _ => self.block.written[offset..offset + size].iter().all(|&written| written),
+            Space::Global => self.engine.memory.is_written(span.offset(), span.size),
+            _ => self.block.written[span.range()].iter().all(|&written| written),
         };
         if written {
             return Ok(());
         }
-        let what = format!("reads {size} bytes that were never written, {}", self.place(span));
+        let size = span.size;
+        let place = self.place(span);
+        let what = format!("reads {size} bytes that were never written, {place}");
         self.fail(lane, what)
     }
 
@@ -129,23 +138,22 @@ impl Turn<'_, '_> {
         span: Span,
         access: impl Fn(&Thread, &mut Word) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (global, mut shared) =
-            (std::mem::take(&mut self.engine.words), std::mem::take(&mut self.block.words));
+        let global = std::mem::take(&mut self.engine.words);
+        let mut shared = std::mem::take(&mut self.block.words);
         let words = if span.space == Space::Global { &mut *global } else { &mut shared[..] };
-        let (offset, size) = (span.offset(), span.size);
-        let bytes = if size < 4 { ((1 << size) - 1) << (offset % 4) } else { 0xf };
+        let range = span.range();
+        let bytes = if span.size < 4 { ((1 << span.size) - 1) << (range.start % 4) } else { 0xf };
         let thread = Thread { bytes, ..self.thread(lane) };
-        let mut touched = words[offset / 4..(offset + size).div_ceil(4)].iter_mut();
+        let mut touched = words[range.start / 4..range.end.div_ceil(4)].iter_mut();
         let result = touched.try_for_each(|word| access(&thread, word));
         (self.engine.words, self.block.words) = (global, shared);
         result
     }
 
     pub fn mark_written(&mut self, span: Span) {
-        let (offset, size) = (span.offset(), span.size);
         match span.space {
-            Space::Global => self.engine.memory.mark_written(offset, size),
-            _ => self.block.written[offset..offset + size].fill(true),
+            Space::Global => self.engine.memory.mark_written(span.offset(), span.size),
+            _ => self.block.written[span.range()].fill(true),
         }
     }
 
@@ -174,8 +182,8 @@ impl Turn<'_, '_> {
         // The lane knows that earlier launches have ended if it has waited for them.
         let waited = self.warp.waited >> lane & 1 == 1;
         Thread {
-            launch: self.engine.launch,
-            since: if waited { self.engine.launch } else { self.engine.overlaps },
+            launch: self.engine.number,
+            since: if waited { self.engine.number } else { self.engine.overlaps },
             block: self.block.number,
             epoch: self.block.epoch,
             thread: self.warp.thread(lane),
@@ -187,10 +195,23 @@ impl Turn<'_, '_> {
 
     #[cold]
     pub fn race(&self, lane: usize, span: Span, verb: &str, other: Other) -> Box<Fault> {
-        let (size, place, by) = (span.size, self.place(span), other.by());
+        let bytes = self.bytes(span);
+        let by = other.by();
         let action = if other.wrote { "wrote" } else { "read" };
         let why = "data race, nothing orders the two accesses";
-        self.fault(lane, format!("{verb} {size} bytes {place}, which {by} {action}: {why}"))
+        self.fault(lane, format!("{verb} {bytes}, which {by} {action}: {why}"))
+    }
+
+    /// Returns the fault of a lane that reads what another thread has written although it must not change.
+    #[cold]
+    pub fn changed(&self, lane: usize, reads: String, other: &Other) -> Box<Fault> {
+        let by = other.by();
+        self.fault(lane, format!("{reads}, but {by} wrote them while this launch may run,"))
+    }
+
+    /// Describes the bytes of an access and their place.
+    pub fn bytes(&self, span: Span) -> String {
+        format!("{} bytes {}", span.size, self.place(span))
     }
 
     pub fn place(&self, span: Span) -> String {
@@ -213,7 +234,7 @@ impl Turn<'_, '_> {
     /// Checks that the lanes of a dependent launch have waited before they exit.
     pub fn check_waited(&self, mask: Mask) -> Checked {
         let left = mask & !self.warp.waited;
-        if self.engine.overlaps == self.engine.launch || left == 0 {
+        if self.engine.overlaps == self.engine.number || left == 0 {
             return Ok(());
         }
         let what = "ends without having waited for the kernels before this dependent one (griddepcontrol.wait), so \
@@ -236,7 +257,7 @@ impl Engine<'_> {
             Space::Shared => {
                 let arrays = self.kernel.shared.iter();
                 let arrays = arrays.map(|array| (array.offset as u64, array.bytes as u64));
-                let dynamic = (self.kernel.shared_end as u64, self.dynamic_shared as u64);
+                let dynamic = (self.kernel.shared_end as u64, self.launch.dynamic_shared as u64);
                 arrays.chain([dynamic]).find(within)
             }
             _ => Some((0, self.kernel.local_bytes as u64)).filter(within),
@@ -258,13 +279,15 @@ impl Engine<'_> {
         };
         let arrays = self.kernel.shared.iter().filter(|array| array.bytes > 0);
         let nearest = arrays.min_by_key(|array| beyond(array.offset, array.bytes));
-        let (start, dynamic) = (self.kernel.shared_end, self.dynamic_shared);
+        let start = self.kernel.shared_end;
+        let dynamic = self.launch.dynamic_shared;
         let nearer = nearest.filter(|array| {
             dynamic == 0 || beyond(array.offset, array.bytes) < beyond(start, dynamic)
         });
         match nearer {
             Some(array) => {
-                let (name, bytes) = (array_name(&array.name), array.bytes);
+                let name = array_name(&array.name);
+                let bytes = array.bytes;
                 let offset = distance(array.offset);
                 format!("at offset {offset} of the shared array `{name}` of {bytes} bytes")
             }

@@ -1,9 +1,9 @@
 //! Instructions that lanes execute together: shuffles, votes, products of matrices, and barriers (PTX ISA, sections
 //! 9.7.9.6, 9.7.13 and 9.7.14).
 
-use super::Group;
-use super::access::narrow;
-use super::run::{Pause, Turn};
+use super::atomic::narrow;
+use super::state::Group;
+use super::turn::{Pause, Turn};
 use crate::block::BARRIERS;
 use crate::fault::{Checked, Fault};
 use crate::lanes::{LANES, Mask, Registers, Slot, each, lanes, put, which};
@@ -118,22 +118,16 @@ impl Turn<'_, '_> {
             Collective::Shuffle { .. } => shuffle(registers, collective, met),
             Collective::Vote { vote, to, of } => {
                 let holds = registers.predicate(of);
-                let among = |lane: usize| members[lane] & met;
-                let answer = |lane: usize| match vote {
-                    Vote::All => holds & among(lane) == among(lane),
-                    Vote::Any => holds & among(lane) != 0,
-                    _ => holds & among(lane) == 0 || holds & among(lane) == among(lane),
-                };
+                let among = each(|lane| members[lane] & met);
                 match vote {
-                    Vote::Ballot => put(registers, to, met, &each(|lane| holds & among(lane))),
-                    _ => registers.set_predicate(to, met, which(answer)),
+                    Vote::Ballot => put(registers, to, met, &each(|lane| holds & among[lane])),
+                    _ => registers.set_predicate(to, met, votes(vote, holds, &among)),
                 }
             }
             Collective::Match { all, wide, to, of } => {
-                let value = |lane| registers.value(wide, of, lane);
-                let same = |lane: usize| which(|other| value(other) == value(lane));
-                let same = each(|lane: usize| members[lane] & met & same(lane));
-                let agreeing = which(|lane| same[lane] == members[lane] & met);
+                let among = each(|lane| members[lane] & met);
+                let same = equals(registers, wide, of, &among);
+                let agreeing = which(|lane| same[lane] == among[lane]);
                 let counts = |lane: usize| all.is_none() || agreeing >> lane & 1 == 1;
                 put(registers, to, met, &each(|lane| if counts(lane) { same[lane] } else { 0 }));
                 if let Some(Some(predicate)) = all {
@@ -176,7 +170,7 @@ impl Turn<'_, '_> {
             let what = format!("uses barrier {number}, but a block has only {BARRIERS} barriers,");
             return self.fail(lane, what);
         }
-        let whole = self.engine.shape.iter().product::<u32>() as usize;
+        let whole = self.engine.launch.shape.iter().product::<u32>() as usize;
         let expected = barrier.threads.map_or(whole, of);
         match self.block.barriers[number].first {
             Some((at, other)) if at != self.warp.at && expected == whole && other == whole => {
@@ -204,6 +198,23 @@ impl Turn<'_, '_> {
         state.waiting.push(self.warp.number);
         Ok(Some(Pause::Barrier(number, expected)))
     }
+}
+
+/// Returns the lanes for which a vote of the lanes in `among` is positive.
+#[inline(always)]
+fn votes(vote: Vote, holds: Mask, among: &[Mask; LANES]) -> Mask {
+    which(|lane| match vote {
+        Vote::All => holds & among[lane] == among[lane],
+        Vote::Any => holds & among[lane] != 0,
+        _ => holds & among[lane] == 0 || holds & among[lane] == among[lane],
+    })
+}
+
+/// Returns for each lane those in `among` that have the same value.
+#[inline(always)]
+fn equals(registers: &Registers, wide: bool, of: Slot, among: &[Mask; LANES]) -> [Mask; LANES] {
+    let value = |lane| registers.value(wide, of, lane);
+    each(|lane| among[lane] & which(|other| value(other) == value(lane)))
 }
 
 #[inline(always)]
@@ -235,7 +246,8 @@ fn sources(source: Source, by: &[u32; LANES], clamp: &[u32; LANES]) -> [u32; LAN
     let up_to_limit = |lane, source| if source <= limit(lane) { source } else { NOWHERE };
     match source {
         Source::Up => each(|lane| {
-            let (at, by) = (lane as u32, by(lane));
+            let at = lane as u32;
+            let by = by(lane);
             if at >= by + limit(lane) { at - by } else { NOWHERE }
         }),
         Source::Down => each(|lane| up_to_limit(lane, lane as u32 + by(lane))),

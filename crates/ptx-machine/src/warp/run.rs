@@ -1,62 +1,23 @@
 //! The interpreter: executes the instructions of a warp.
 
-use super::{Group, Warp, thread_index};
+use super::state::Group;
+use super::turn::{Engine, Pause, Turn};
 use crate::arithmetic::{self, compare};
 use crate::block::Block;
-use crate::fault::{Checked, Fault};
+use crate::fault::Checked;
 use crate::lanes::{Bits, LANES, Mask, Registers, Slot, each, lanes, put};
-use crate::memory::Memory;
-use crate::model::Recorder;
-use crate::model::recorder::WarpId;
-use crate::program::{Comparison, Kernel, Logic, Operation};
-use crate::race::{Releases, Word};
-use crate::random::Random;
+use crate::program::{Comparison, Logic, Operation};
 
 /// The number of backward jumps after which a warp yields.
 const JUMPS: u32 = 4096;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pause {
-    Yielded,
-    /// The warp has polled memory and yields, so that other warps can change it.
-    Polled,
-    /// The warp waits at a barrier: the number of the barrier and the expected number of threads.
-    Barrier(usize, usize),
-    Exited,
-}
-
-/// The state that all warps of a launch share.
-pub struct Engine<'a> {
-    pub kernel: &'a Kernel,
-    pub memory: &'a mut Memory,
-    /// The last accesses to each word of global memory; empty without checks.
-    pub words: &'a mut [Word],
-    pub releases: Releases,
-    pub launch: u32,
-    /// The number of the first launch that may overlap with this one; its own unless it is dependent.
-    pub overlaps: u32,
-    pub shape: [u32; 3],
-    pub dynamic_shared: usize,
-    /// For each instruction: the first address and the size of the buffer or array that it accessed last.
-    pub windows: Vec<(u64, u64)>,
-    pub recorder: Option<&'a mut Recorder>,
-    /// The generator that decides when a warp yields before an access; `None` to yield as late as possible.
-    pub random: Option<Random>,
-    /// The number of accesses until the next yield.
-    pub credit: u32,
-    /// Whether a change has happened that another thread could wait for.
-    pub progress: bool,
-    /// The last value of the clock registers.
-    pub clock: u64,
-    /// The number of warp instructions executed so far.
-    pub steps: u64,
-}
-
-/// A warp that runs, with its block and what all warps share.
-pub struct Turn<'t, 'a> {
-    pub engine: &'t mut Engine<'a>,
-    pub block: &'t mut Block,
-    pub warp: &'t mut Warp,
+/// What a warp does after an instruction.
+enum Next {
+    /// It goes on with the instruction behind it.
+    Behind,
+    /// It goes on with the instruction at which it is now.
+    Here,
+    Pause(Pause),
 }
 
 /// Defines a function that runs a warp with the instructions of the host processor that are named.
@@ -123,10 +84,9 @@ impl Turn<'_, '_> {
             {
                 continue;
             }
-            let mut mask = self.warp.mask;
-            if let Some(guard) = instruction.guard {
-                mask &= self.warp.registers.predicate(guard);
-            }
+            let guard = instruction.guard;
+            let selected = guard.map_or(Mask::MAX, |guard| self.warp.registers.predicate(guard));
+            let mask = self.warp.mask & selected;
             if CHECKS && instruction.operation.accesses_memory() && self.is_interrupted() {
                 return Ok(Pause::Yielded);
             }
@@ -135,7 +95,7 @@ impl Turn<'_, '_> {
                 let active = self.warp.mask;
                 self.record(|recorder, id| recorder.executed(id, at, active));
             }
-            match &instruction.operation {
+            let next = match &instruction.operation {
                 operation @ (Operation::Compute { .. }
                 | Operation::Convert { .. }
                 | Operation::Compare(_)
@@ -146,96 +106,127 @@ impl Turn<'_, '_> {
                         self.check_divisor(operation, mask)?;
                     }
                     calculate(operation, &mut self.warp.registers, mask);
-                }
-                Operation::Load(access) if mask != 0 => {
-                    self.load::<CHECKS>(access, mask)?;
-                    if access.order.is_strong() {
-                        return Ok(self.warp.poll());
-                    }
-                }
-                Operation::Store(access) if mask != 0 => self.store::<CHECKS>(access, mask)?,
-                Operation::Atomic(atomic) if mask != 0 => {
-                    self.atomic::<CHECKS>(atomic, mask)?;
-                    if atomic.to.is_some() {
-                        return Ok(self.warp.poll());
-                    }
-                }
-                Operation::Mbarrier(mbarrier) if mask != 0 => {
-                    if let Some(pause) = self.mbarrier::<CHECKS>(mbarrier, mask)? {
-                        return Ok(pause);
-                    }
-                }
-                Operation::Copy(copy) if mask != 0 => self.copy::<CHECKS>(copy, mask)?,
-                Operation::Collective { collective, members } => {
-                    let members = self.warp.registers.words[usize::from(*members)];
-                    let Some(met) = self.gather(&members, mask)? else { continue };
-                    self.collective(collective, &members, met)?;
-                }
-                Operation::Barrier(barrier) => {
-                    let exist = [self.warp.exists; LANES];
-                    let Some(_) = self.gather(&exist, mask)? else { continue };
-                    if let Some(pause) = self.arrive(barrier)? {
-                        self.warp.at = at + 1;
-                        return Ok(pause);
-                    }
-                }
-                Operation::Fence => self.fence(mask),
-                Operation::ProxyFence => {
-                    let Block { proxy_fences, epoch, .. } = &mut *self.block;
-                    proxy_fences.record(&mut self.warp.clock, mask, self.warp.number, *epoch);
-                }
-                Operation::WaitForEarlier => self.warp.waited |= mask,
-                Operation::Clock { wide, to } => {
-                    self.engine.clock += 16;
-                    let clock = self.engine.clock;
-                    for lane in lanes(mask) {
-                        self.warp.registers.set_value(*wide, *to, lane, clock);
-                    }
-                }
-                Operation::Sleep => return Ok(self.warp.poll()),
-                Operation::Trap if mask != 0 => {
-                    let lane = mask.trailing_zeros() as usize;
-                    return self.fail(lane, "executes a trap instruction");
+                    Next::Behind
                 }
                 Operation::Branch { target } if mask != 0 => {
-                    let target = *target as usize;
-                    let left = self.warp.mask & !mask;
-                    if left != 0 {
-                        self.warp.others.push(Group { at: at + 1, mask: left, waits: false });
-                    }
-                    (self.warp.at, self.warp.mask) = (target, mask);
-                    if target <= at {
-                        if !self.warp.others.is_empty() {
-                            self.warp.tire();
-                        }
-                        jumps -= 1;
-                        if jumps == 0 {
-                            return Ok(Pause::Yielded);
-                        }
-                    }
-                    continue;
+                    jumps -= u32::from(self.jump(*target as usize, mask));
+                    if jumps > 0 { Next::Here } else { Next::Pause(Pause::Yielded) }
                 }
-                Operation::Exit if mask != 0 => {
-                    if CHECKS {
-                        self.check_waited(mask)?;
-                    }
-                    self.engine.progress = true;
-                    self.warp.exited |= mask;
-                    self.warp.mask &= !mask;
-                    if self.warp.exited == self.warp.exists {
-                        self.check_copies(mask)?;
-                        return Ok(Pause::Exited);
-                    }
-                    if self.warp.mask == 0 {
-                        self.next_group()?;
-                        continue;
-                    }
-                }
-                // No lane executes it.
-                _ => debug_assert_eq!(mask, 0),
+                operation => self.step::<CHECKS>(operation, mask)?,
+            };
+            match next {
+                Next::Behind => self.warp.at = at + 1,
+                Next::Here => (),
+                Next::Pause(pause) => return Ok(pause),
             }
-            self.warp.at = at + 1;
         }
+    }
+
+    /// Jumps with the lanes in `mask`; the others go on behind the branch. Returns whether it is a jump backwards.
+    #[inline(always)]
+    fn jump(&mut self, target: usize, mask: Mask) -> bool {
+        let at = self.warp.at;
+        let left = self.warp.mask & !mask;
+        if left != 0 {
+            self.warp.others.push(Group { at: at + 1, mask: left, waits: false });
+        }
+        (self.warp.at, self.warp.mask) = (target, mask);
+        if target <= at && !self.warp.others.is_empty() {
+            self.warp.tire();
+        }
+        target <= at
+    }
+
+    /// Executes an instruction that does more than to compute.
+    #[inline(always)]
+    fn step<const CHECKS: bool>(&mut self, operation: &Operation, mask: Mask) -> Checked<Next> {
+        match operation {
+            Operation::Collective { collective, members } => {
+                let members = self.warp.registers.words[usize::from(*members)];
+                let Some(met) = self.gather(&members, mask)? else { return Ok(Next::Here) };
+                self.collective(collective, &members, met)?;
+            }
+            Operation::Barrier(barrier) => {
+                let exist = [self.warp.exists; LANES];
+                let Some(_) = self.gather(&exist, mask)? else { return Ok(Next::Here) };
+                if let Some(pause) = self.arrive(barrier)? {
+                    self.warp.at += 1;
+                    return Ok(Next::Pause(pause));
+                }
+            }
+            Operation::Fence => self.fence(mask),
+            Operation::ProxyFence => {
+                let Block { proxy_fences, epoch, .. } = &mut *self.block;
+                proxy_fences.record(&mut self.warp.clock, mask, self.warp.number, *epoch);
+            }
+            Operation::WaitForEarlier => self.warp.waited |= mask,
+            Operation::Clock { wide, to } => {
+                self.engine.clock += 16;
+                let clock = self.engine.clock;
+                for lane in lanes(mask) {
+                    self.warp.registers.set_value(*wide, *to, lane, clock);
+                }
+            }
+            Operation::Sleep => return Ok(Next::Pause(self.poll())),
+            _ if mask == 0 => (),
+            Operation::Exit => return self.exit::<CHECKS>(mask),
+            Operation::Trap => {
+                return self.fail(mask.trailing_zeros() as usize, "executes a trap instruction");
+            }
+            _ => return self.access_memory::<CHECKS>(operation, mask),
+        }
+        Ok(Next::Behind)
+    }
+
+    /// Executes an instruction that accesses memory with at least one lane.
+    #[inline(always)]
+    fn access_memory<const CHECKS: bool>(
+        &mut self,
+        operation: &Operation,
+        mask: Mask,
+    ) -> Checked<Next> {
+        let polls = match operation {
+            Operation::Load(access) => {
+                self.load::<CHECKS>(access, mask)?;
+                access.order.is_strong()
+            }
+            Operation::Store(access) => {
+                self.store::<CHECKS>(access, mask)?;
+                false
+            }
+            Operation::Atomic(atomic) => {
+                self.atomic::<CHECKS>(atomic, mask)?;
+                atomic.to.is_some()
+            }
+            Operation::Mbarrier(mbarrier) => {
+                let pause = self.mbarrier::<CHECKS>(mbarrier, mask)?;
+                return Ok(pause.map_or(Next::Behind, Next::Pause));
+            }
+            Operation::Copy(copy) => {
+                self.copy::<CHECKS>(copy, mask)?;
+                false
+            }
+            _ => unreachable!("all other operations do not access memory"),
+        };
+        Ok(if polls { Next::Pause(self.poll()) } else { Next::Behind })
+    }
+
+    fn exit<const CHECKS: bool>(&mut self, mask: Mask) -> Checked<Next> {
+        if CHECKS {
+            self.check_waited(mask)?;
+        }
+        self.engine.progress = true;
+        self.warp.exited |= mask;
+        self.warp.mask &= !mask;
+        if self.warp.exited == self.warp.exists {
+            self.check_copies(mask)?;
+            return Ok(Next::Pause(Pause::Exited));
+        }
+        if self.warp.mask != 0 {
+            return Ok(Next::Behind);
+        }
+        self.next_group()?;
+        Ok(Next::Here)
     }
 
     /// Decides at random whether the warp yields before the next access.
@@ -248,42 +239,6 @@ impl Turn<'_, '_> {
         let few = random.below(2) == 0;
         *credit = 1 + random.below(if few { 8 } else { 4000 });
         true
-    }
-
-    /// Tells the recorder, if there is one, of an event of the warp.
-    #[inline(always)]
-    pub fn record(&mut self, event: impl FnOnce(&mut Recorder, WarpId)) {
-        if let Some(recorder) = &mut self.engine.recorder {
-            event(recorder, WarpId { block: self.block.number, warp: self.warp.number });
-        }
-    }
-
-    pub fn fence(&mut self, mask: Mask) {
-        let acquired = self.warp.clock.fence(mask, self.warp.number, self.block.epoch);
-        self.block.acquired.extend(acquired);
-    }
-
-    /// Returns the fault of a lane at the warp's current instruction.
-    #[cold]
-    pub fn fault(&self, lane: usize, what: impl Into<String>) -> Box<Fault> {
-        self.engine.fault(self.block, self.warp, lane, what.into())
-    }
-
-    #[cold]
-    pub fn fail<T>(&self, lane: usize, what: impl Into<String>) -> Checked<T> {
-        Err(self.fault(lane, what))
-    }
-}
-
-impl Engine<'_> {
-    pub fn fault(&self, block: &Block, warp: &Warp, lane: usize, what: String) -> Box<Fault> {
-        let thread = thread_index(warp.thread(lane), self.shape);
-        Box::new(Fault {
-            kernel: self.kernel.name.clone(),
-            thread: Some((block.index, thread)),
-            what,
-            place: Some(self.kernel.place(warp.at).to_owned()),
-        })
     }
 }
 
@@ -307,9 +262,10 @@ impl Operation {
             }
             Self::Select { wide, to, of: [x, y], by } => {
                 let chosen = registers.predicate(by);
-                match wide {
-                    true => select::<u64>(registers, chosen, [x, y], to, mask),
-                    false => select::<u32>(registers, chosen, [x, y], to, mask),
+                if wide {
+                    select::<u64>(registers, chosen, [x, y], to, mask);
+                } else {
+                    select::<u32>(registers, chosen, [x, y], to, mask);
                 }
             }
             Self::Logic { logic, to, of } => {

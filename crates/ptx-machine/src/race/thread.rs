@@ -1,111 +1,14 @@
-//! Detection of data races. A data race is a pair of accesses to the same bytes by different threads, at least one of
-//! them a write, that are not ordered by happens-before (PTX ISA, chapter 8, the memory consistency model).
-//!
-//! The last write and the last read of each word of memory are recorded, each with a [`Moment`]. An earlier access
-//! happens before a later one in these cases: a launch ends between them; the same thread makes both; a barrier of the
-//! block or of the warp is between them; or the later thread acquires a release of the earlier thread. A dependent
-//! launch may overlap with the launches before it, so their end counts only after the thread has waited for it. A
-//! release is a fence followed by an atomic or volatile write. An acquire is an atomic or volatile read of that word
-//! followed by a fence. Chains of these are followed. The lanes of a warp are not assumed to run in lockstep.
-//!
-//! The module `copies` describes the order of asynchronous copies.
-//!
-//! Accesses to different bytes of a word do not race; only the last of them is recorded. If several threads have read
-//! a word since its last write, one moment represents all of them. A race with one of several reads is therefore
-//! only detected with certainty within a block.
-
-mod copies;
+//! The accesses of threads to words of memory, and whether they are ordered.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::lanes::lanes;
-pub use copies::{ProxyFences, Unordered};
-
-const WARP: u16 = 32;
-
-/// The thread or threads that made an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
-    /// One thread of the block.
-    Thread(u16),
-    /// Several threads of one warp.
-    Warp(u16),
-    /// Several threads of different warps or blocks.
-    Many,
-    /// No thread: an asynchronous copy, with the number of its mbarrier and the phase that waits for it.
-    Copy(u16, u32),
-}
-
-impl Who {
-    /// Returns the warp if all threads are in one.
-    fn warp(self) -> Option<u16> {
-        match self {
-            Self::Thread(thread) => Some(thread / WARP),
-            Self::Warp(warp) => Some(warp),
-            Self::Many | Self::Copy(..) => None,
-        }
-    }
-}
-
-/// The time of an access and the thread that made it.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment {
-    launch: u32,
-    block: u32,
-    /// The number of barriers of the block before the access.
-    epoch: u32,
-    /// The number of barriers and fences of the warp before the access.
-    step: u32,
-    who: Who,
-    /// Whether the access is atomic or volatile.
-    strong: bool,
-    /// The accessed bytes of the word, one bit for each.
-    bytes: u8,
-}
+use super::clock::{Acquired, Clock, Moment, Release, WARP, Who};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Word {
-    write: Option<Moment>,
-    read: Option<Moment>,
-}
-
-/// The logical clock of a warp, which advances at barriers and fences.
-#[derive(Clone, Debug, Default)]
-pub struct Clock {
-    /// The number of barriers and fences so far.
-    step: u32,
-    /// For each lane: the step after its last barrier.
-    synced: [u32; 32],
-    /// For each lane: the step after its last fence; 0 before the first.
-    fenced: [u32; 32],
-    /// The releases that each lane has read since its last fence, as pairs of a lane and a release.
-    seen: Vec<(u16, Rc<Release>)>,
-}
-
-/// A release: it covers the accesses that happened before it in the releasing thread.
-#[derive(Debug)]
-pub struct Release {
-    block: u32,
-    epoch: u32,
-    thread: u16,
-    /// The step after the fence of the releasing thread.
-    fenced: u32,
-    /// The step after the last barrier of the warp before the release.
-    synced: u32,
-    /// The mbarrier and its phase whose completion this is.
-    phase: Option<(u16, u32)>,
-    /// The releases that the thread had acquired before, and the previous release in the same word.
-    earlier: Vec<Rc<Release>>,
-}
-
-/// A release that a thread has acquired.
-#[derive(Clone, Debug)]
-pub struct Acquired {
-    release: Rc<Release>,
-    epoch: u32,
-    step: u32,
-    thread: u16,
+    pub write: Option<Moment>,
+    pub read: Option<Moment>,
 }
 
 /// The releases of a launch, by the address of the written word.
@@ -133,9 +36,9 @@ pub struct Thread<'a> {
 #[derive(Debug)]
 pub struct Other {
     pub wrote: bool,
-    access: Moment,
+    pub access: Moment,
     /// Whether the access was in an earlier launch, for whose end the later thread has not waited.
-    before: bool,
+    pub before: bool,
 }
 
 impl Other {
@@ -151,13 +54,14 @@ impl Other {
 }
 
 impl Thread<'_> {
-    fn lane(&self) -> usize {
+    pub fn lane(&self) -> usize {
         usize::from(self.thread % WARP)
     }
 
     pub fn moment(&self, strong: bool) -> Moment {
         let &Self { launch, block, epoch, bytes, .. } = self;
-        let (step, who) = (self.clock.step, Who::Thread(self.thread));
+        let step = self.clock.step;
+        let who = Who::Thread(self.thread);
         Moment { launch, block, epoch, step, who, strong, bytes }
     }
 
@@ -197,7 +101,7 @@ impl Thread<'_> {
     }
 
     /// Returns an error if an access now races with the earlier one.
-    fn check(&self, earlier: Option<Moment>, now: Moment, wrote: bool) -> Result<(), Other> {
+    pub fn check(&self, earlier: Option<Moment>, now: Moment, wrote: bool) -> Result<(), Other> {
         match earlier {
             Some(earlier)
                 if self.may_meet(&earlier)
@@ -216,7 +120,7 @@ impl Thread<'_> {
     }
 
     /// Returns whether an access of a launch that may not have ended happens before the thread's current instruction.
-    fn comes_after(&self, earlier: &Moment) -> bool {
+    pub fn comes_after(&self, earlier: &Moment) -> bool {
         if earlier.launch != self.launch {
             return false;
         }
@@ -259,13 +163,13 @@ impl Thread<'_> {
 
     /// Returns a release by this thread now, which covers its accesses before the step `fenced`, and those of its warp
     /// before the step `synced`.
-    fn release(&self, fenced: u32, synced: u32) -> Release {
+    pub fn release(&self, fenced: u32, synced: u32) -> Release {
         let &Self { block, epoch, thread, .. } = self;
         let earlier = self.known().cloned().collect();
         Release { block, epoch, thread, fenced, synced, phase: None, earlier }
     }
 
-    fn other(&self, access: Moment, wrote: bool) -> Other {
+    pub fn other(&self, access: Moment, wrote: bool) -> Other {
         Other { wrote, access, before: access.launch != self.launch }
     }
 }
@@ -280,55 +184,13 @@ fn joined(earlier: &Moment, now: &Moment) -> Who {
     }
 }
 
-impl Release {
-    /// Returns whether an access happens before the release because of the order within the releasing thread's block,
-    /// or because it is a copy that was complete at the end of the phase.
-    fn covers(&self, access: &Moment) -> bool {
-        let happened = match access.who {
-            Who::Copy(number, phase) => {
-                self.phase.is_some_and(|(of, until)| number == of && phase <= until)
-            }
-            who => {
-                access.epoch < self.epoch
-                    || who == Who::Thread(self.thread) && access.step < self.fenced
-                    || who.warp() == Some(self.thread / WARP) && access.step < self.synced
-            }
-        };
-        access.block == self.block && happened
-    }
-}
-
-impl Acquired {
-    /// Returns a release that a thread acquires now.
-    pub fn new(release: Rc<Release>, epoch: u32, thread: u16, clock: &Clock) -> Self {
-        Self { release, epoch, step: clock.step, thread }
-    }
-}
-
 impl Clock {
-    pub fn barrier(&mut self, mask: u32) {
-        self.step += 1;
-        lanes(mask).for_each(|lane| self.synced[lane] = self.step);
-    }
-
     /// Returns a release that covers everything the warp did before the barrier at which it is now.
     pub fn release(&self, block: u32, epoch: u32, warp: u16, acquired: &[Acquired]) -> Rc<Release> {
         let thread = warp * WARP;
         let reader =
             Thread { launch: 0, since: 0, block, epoch, thread, bytes: 0, clock: self, acquired };
         Rc::new(reader.release(self.step, self.step))
-    }
-
-    /// Records a fence of the lanes in `mask`. Returns the releases that the lanes acquire by it. `epoch` is the number
-    /// of barriers of the block so far.
-    pub fn fence(&mut self, mask: u32, warp: u16, epoch: u32) -> Vec<Acquired> {
-        let step = self.step;
-        self.step += 1;
-        lanes(mask).for_each(|lane| self.fenced[lane] = self.step);
-        let seen = self.seen.extract_if(.., |(lane, _)| mask >> *lane & 1 == 1);
-        let thread = |lane: u16| warp * WARP + lane;
-        seen.map(|(lane, release)| Acquired { release, epoch, step, thread: thread(lane) })
-            .collect()
     }
 }
 
@@ -359,6 +221,3 @@ impl Releases {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,46 +1,42 @@
-//! The names in a kernel, and the registers of operands: declared and special registers, literals, and addresses of
-//! variables.
+//! The state of the decoder: the names in a kernel, and the registers of operands, which are declared and special
+//! registers, literals, and addresses of variables.
 
-use super::decode::{Decoded, Decoder, misfit, unknown};
-use super::{Bank, Kernel, Parameter, Variable};
-use crate::arithmetic::Relation;
+use std::collections::HashMap;
+
+use super::kernel::{Constant, Kernel, Parameter, Special, Variable};
+use super::operands::Bank;
+use super::operation::{Instruction, Operation};
+use crate::arithmetic::{Relation, Type};
 use crate::lanes::{LANES, Slot};
-use crate::ptx::{Entry, Module, Operand};
+use crate::ptx::{Entry, Module, Operand, Place};
 
 /// The minimum gap between two shared arrays in bytes. No access may touch it.
 const GAP: usize = 256;
 /// The size of one row of all banks of shared memory in bytes. The gaps do not change the bank of an element.
 const BANKS: usize = 128;
 
-/// The value of a constant register, which no instruction writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Constant {
-    /// A literal value.
-    Bits(u64),
-    /// Bytes of the arguments: their offset, their number, and whether they are sign-extended.
-    Argument(usize, u8, bool),
-    /// The address of a variable of the module, by its number.
-    Address(usize),
-    Special(Special),
+#[derive(Default)]
+pub struct Decoder<'a> {
+    pub kernel: Kernel,
+    declared: HashMap<&'a str, (Bank, Option<u64>)>,
+    registers: HashMap<&'a str, (Bank, Slot)>,
+    constants: HashMap<(Bank, Constant), Slot>,
+    pub symbols: HashMap<&'a str, Symbol>,
+    /// The statement after each label.
+    pub labels: HashMap<&'a str, usize>,
+    /// The numbers of the places in the source.
+    pub places: HashMap<Place, u32>,
+    /// The guard of the current statement.
+    pub guard: Option<(Slot, bool)>,
+    /// The place of the current statement.
+    pub place: u32,
 }
 
-/// A special register that is constant while a block runs (PTX ISA, section 10). The numbers are dimensions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Special {
-    Thread(u8),
-    BlockShape(u8),
-    Block(u8),
-    GridShape(u8),
-    Lane,
-    Warp,
-    /// The lanes whose numbers are in this relation to that of the lane.
-    LaneMask(Relation),
-    /// The size of the dynamic shared memory in bytes.
-    DynamicShared,
-}
+/// The result of decoding, or the reason why an instruction is rejected.
+pub type Decoded<T = Operation> = Result<T, String>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Symbol {
+pub enum Symbol {
     /// An offset in shared or local memory.
     Offset(usize),
     /// A variable of the module, by its number.
@@ -50,7 +46,10 @@ pub(super) enum Symbol {
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn declare(&mut self, module: &Module<'a>, entry: &Entry<'a>) -> Decoded<()> {
+    pub fn declare(&mut self, module: &Module<'a>, entry: &Entry<'a>) -> Decoded<()> {
+        self.kernel.name = entry.name.to_owned();
+        self.kernel.max_threads = entry.max_threads;
+        self.labels = entry.labels.iter().copied().collect();
         for declared in &entry.registers {
             let bank = match declared.kind {
                 ".pred" => Bank::Predicate,
@@ -62,7 +61,8 @@ impl<'a> Decoder<'a> {
         }
         for parameter in &entry.parameters {
             let end = self.kernel.parameters.last().map_or(0, Parameter::end);
-            let (offset, bytes) = (end.next_multiple_of(parameter.alignment), parameter.bytes);
+            let offset = end.next_multiple_of(parameter.alignment);
+            let bytes = parameter.bytes;
             let is_float = matches!(parameter.kind, ".f32" | ".f64");
             self.kernel.parameters.push(Parameter { offset, bytes, is_float });
             self.symbols.insert(parameter.name, Symbol::Parameter(offset, bytes));
@@ -90,8 +90,12 @@ impl<'a> Decoder<'a> {
                 *shared_bytes = packed + bytes;
                 let offset = behind(*shared_end, packed);
                 *shared_end = offset + bytes;
-                let (name, initial) = (variable.name.to_owned(), Vec::new());
-                shared.push(Variable { name, offset, bytes, initial });
+                shared.push(Variable {
+                    name: variable.name.to_owned(),
+                    offset,
+                    bytes,
+                    initial: Vec::new(),
+                });
                 offset
             };
             self.symbols.insert(variable.name, Symbol::Offset(offset));
@@ -103,8 +107,22 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Appends an instruction with the guard and the place of the current statement.
+    pub fn push(&mut self, operation: Operation) {
+        let Self { guard, place, .. } = *self;
+        self.kernel.code.push(Instruction { guard, place, ..operation.into() });
+    }
+
+    pub fn finish(self) -> Kernel {
+        let constants = self.constants.into_iter();
+        let mut constants: Vec<_> =
+            constants.map(|((bank, constant), slot)| (bank, slot, constant)).collect();
+        constants.sort_by_key(|&(bank, slot, _)| (bank, slot));
+        Kernel { constants, ..self.kernel }
+    }
+
     /// Returns the register with a name, if it is declared.
-    pub(super) fn register(&mut self, name: &'a str) -> Option<(Bank, Slot)> {
+    pub fn register(&mut self, name: &'a str) -> Option<(Bank, Slot)> {
         if let Some(&known) = self.registers.get(name) {
             return Some(known);
         }
@@ -128,7 +146,7 @@ impl<'a> Decoder<'a> {
         (*count - 1) as Slot
     }
 
-    pub(super) fn constant(&mut self, bank: Bank, constant: Constant) -> Slot {
+    pub fn constant(&mut self, bank: Bank, constant: Constant) -> Slot {
         if let Some(&slot) = self.constants.get(&(bank, constant)) {
             return slot;
         }
@@ -138,7 +156,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Returns the register of an operand of 64 bits (`wide`) or 32 bits.
-    pub(super) fn value(&mut self, operand: &Operand<'a>, wide: bool) -> Decoded<Slot> {
+    pub fn value(&mut self, operand: &Operand<'a>, wide: bool) -> Decoded<Slot> {
         let bank = Bank::of(wide);
         let name = match *operand {
             Operand::Number(bits) => {
@@ -165,12 +183,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// Returns the destination register of a result of 64 bits (`wide`) or 32 bits.
-    pub(super) fn result(&mut self, operand: &Operand<'a>, wide: bool) -> Decoded<Slot> {
+    pub fn result(&mut self, operand: &Operand<'a>, wide: bool) -> Decoded<Slot> {
         self.target(operand, Bank::of(wide))
     }
 
     /// Returns the destination register of a result. `_` is a new register that is never read.
-    pub(super) fn target(&mut self, operand: &Operand<'a>, bank: Bank) -> Decoded<Slot> {
+    pub fn target(&mut self, operand: &Operand<'a>, bank: Bank) -> Decoded<Slot> {
         match *operand {
             Operand::Name("_") => Ok(self.new_register(bank)),
             Operand::Name(name) => match self.register(name) {
@@ -183,7 +201,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Returns the destination registers of a result and, if the operand is a pair, of a predicate.
-    pub(super) fn pair(&mut self, both: &Operand<'a>, bank: Bank) -> Decoded<(Slot, Option<Slot>)> {
+    pub fn pair(&mut self, both: &Operand<'a>, bank: Bank) -> Decoded<(Slot, Option<Slot>)> {
         let Operand::Pair(to, predicate) = both else {
             return Ok((self.target(both, bank)?, None));
         };
@@ -192,7 +210,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Returns the register of an operand, which may be wider than its type, and whether it has 64 bits.
-    pub(super) fn any_width(&mut self, operand: &Operand<'a>, wide: bool) -> Decoded<(Slot, bool)> {
+    pub fn any_width(&mut self, operand: &Operand<'a>, wide: bool) -> Decoded<(Slot, bool)> {
         if let Operand::Name(name) = operand
             && let Some((bank, slot)) = self.register(name)
         {
@@ -206,7 +224,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Returns the register of a predicate and whether it is negated. The constants 0 and 1 are valid predicates.
-    pub(super) fn predicate(&mut self, operand: &Operand<'a>) -> Decoded<(Slot, bool)> {
+    pub fn predicate(&mut self, operand: &Operand<'a>) -> Decoded<(Slot, bool)> {
         let (name, negated) = match *operand {
             Operand::Name(name) => (name, false),
             Operand::Not(name) => (name, true),
@@ -239,4 +257,20 @@ fn special(name: &str) -> Option<Special> {
         "%dynamic_smem_size" => Special::DynamicShared,
         _ => Special::LaneMask(Relation::find(name.strip_prefix("%lanemask_")?)?),
     })
+}
+
+pub fn kind(parts: &[&str]) -> Decoded<Type> {
+    parts.last().and_then(|last| Type::find(last)).ok_or_else(unknown)
+}
+
+pub fn unknown() -> String {
+    "this instruction is not supported".into()
+}
+
+pub fn miscounted() -> String {
+    "this instruction has the wrong number of operands".into()
+}
+
+pub fn misfit(name: &str) -> String {
+    format!("the register {name} has the wrong size")
 }
