@@ -12,7 +12,9 @@ use anyhow::Context;
 use nix::sys::prctl::set_thp_disable;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction, signal};
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::cli::{self, CommandStatus, Env, Interrupted, REQUEST_TO_CHILD, allocator};
+use spmv_bench::cli::{
+    CommandLine, CommandStatus, Env, Interrupted, OUT_OF_MEMORY, REQUEST_TO_CHILD, allocator,
+};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::system::System;
 use spmv_matrix::system::huge;
@@ -66,22 +68,25 @@ extern "C" fn clear_stack() {
 }
 
 fn main() -> ExitCode {
-    let is_worker = cli::is_worker(std::env::args_os());
+    let command_line = CommandLine::parse(std::env::args_os());
+    let is_worker = command_line.is_worker();
+    let needs = command_line.needs();
     if is_worker {
-        allocator::end_with(cli::OUT_OF_MEMORY);
+        allocator::end_with(OUT_OF_MEMORY);
     }
-    let own_pages = cli::own_pages(std::env::args_os());
-    own_pages.into_iter().for_each(provide);
+    needs.own_pages.into_iter().for_each(provide);
     if let Some(changed) = float_state::restore().filter(|_| !is_worker) {
         eprintln!("a library of LD_PRELOAD has changed {changed}; this was undone");
     }
-    let huge_arrays = own_pages.and_then(|_| huge::are_given());
+    let huge_arrays = needs.own_pages.and_then(|_| huge::are_given());
     let system = System { huge_arrays, ..System::detect() };
-    if is_worker || own_pages.is_some() {
+    if is_worker || needs.own_pages.is_some() {
         // SAFETY: no other thread has been started yet.
         unsafe { mkl::place_threads(&system.cpus) };
     }
-    let handled = handle_signals(is_worker).context("cannot handle signals such as Ctrl-C");
+    // The first signal ends the other commands.
+    let handled = if needs.ends_in_order { handle_signals(is_worker) } else { Ok(()) };
+    let handled = handled.context("cannot handle signals such as Ctrl-C");
     // SAFETY: no handler is installed. Ignored, so that exceeding the file size limit is a write error.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     let mut plain = io::stdout().lock();
@@ -96,7 +101,7 @@ fn main() -> ExitCode {
         matrices: Some(CacheFolder::of_user("matrices")),
         ..Env::new(&mut stdout, &mut stderr, &clock, &INTERRUPTED, system)
     };
-    let result = handled.and_then(|()| cli::run(std::env::args_os(), &mut env));
+    let result = handled.and_then(|()| command_line.run(&mut env));
     match result.and_then(|verdict| Ok(env.stdout.flush().map(|()| verdict)?)) {
         Ok(CommandStatus::Ok) => ExitCode::SUCCESS,
         Ok(CommandStatus::Bad) => ExitCode::from(1),
@@ -123,12 +128,9 @@ fn provide(pages: Pages) {
 }
 
 /// Lets signals request the end of the run. A later signal ends the process at once, except a worker, which its parent
-/// ends. Commands that never look at requests are ended by the first signal. A signal that the parent of this process
-/// ignores stays ignored, as `nohup` and background jobs of scripts need it; a worker hears its parent in any case.
+/// ends. A signal that the parent of this process ignores stays ignored, as `nohup` and background jobs of scripts need
+/// it; a worker hears its parent in any case.
 fn handle_signals(is_worker: bool) -> nix::Result<()> {
-    if !cli::ends_in_order(std::env::args_os()) {
-        return Ok(());
-    }
     BEGIN.get_or_init(Instant::now);
     let handler = if is_worker { note_request } else { take_request };
     let (flags, none) = (SaFlags::SA_RESTART, SigSet::empty());

@@ -169,7 +169,7 @@ fn errors_are_printed_by_one_rank_only() {
     }
     for (words, reason) in [
         (
-            format!("--mtx {} --fp32", dir.path("large.mtx").display()),
+            format!("{} --precision f32", dir.path("large.mtx").display()),
             "the value 1e300 is too large for f32",
         ),
         ("--mtx gen:grid2d,n=5 --transpose".into(), "it has no transposed product"),

@@ -61,6 +61,7 @@ fuzz_target!(|text: &str| -> Corpus {
 fn plan(text: &str) {
     let file = BENCH.put("a.toml", text.as_bytes());
     let mut env = Env {
+        words: Vec::new(),
         stdout: &mut sink(),
         stderr: &mut sink(),
         terminal: false,

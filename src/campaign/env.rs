@@ -26,6 +26,8 @@ const LAST_SECOND: Duration = Duration::from_secs(253_402_300_799);
 
 /// Everything outside the program that a command uses. Tests replace it by fakes.
 pub struct Env<'a> {
+    /// The command line, which the record of a run states.
+    pub words: Vec<String>,
     /// The output for results.
     pub stdout: &'a mut dyn Write,
     /// The output for progress, warnings and summaries.
@@ -73,6 +75,7 @@ impl<'a> Env<'a> {
     ) -> Self {
         let [id, date] = moment(SystemTime::now());
         Self {
+            words: Vec::new(),
             stdout,
             stderr,
             terminal: false,

@@ -8,14 +8,24 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::values::seconds;
-use super::{CommandStatus, Env, Interrupted, ok};
+use super::verb::{CommandStatus, Needs, Verb, ok};
 use crate::bench::check::{self, Facts, Message, Passed};
+use crate::campaign::env::Env;
+use crate::campaign::isolate::Interrupted;
 use crate::campaign::isolate::listen;
 use crate::campaign::plugins::describe;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::plugin::{Description, abi};
 use spmv_results::report::names::count;
 
+/// Checks a method of your own before it is measured
+///
+/// Each method of a plug-in runs in child processes, in both precisions: every small matrix that is named for a
+/// bug, several factors alpha and beta, 1 to 7 threads, arrays at odd addresses, NaN in x, several matrices at the
+/// same time, and repeated preparations. It must write only y, leave matrix and threads as they were, and release
+/// its memory. A failure names the smallest matrix that shows it.
+///
+/// Exit status: 0 if all checks passed, 1 if one failed, 2 if the plug-in cannot be used.
 #[derive(Debug, Args)]
 pub struct CheckMethodArgs {
     /// The plug-in, such as mine/libmine.so of `new-method c mine`
@@ -29,48 +39,55 @@ pub struct CheckMethodArgs {
     pub timeout: Duration,
 }
 
-pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
-    let program = env.program.clone().context("the checks run only in child processes")?;
-    let file = std::path::absolute(&args.file)?;
-    ensure!(file.exists(), "{}: there is no such file", args.file.display());
-    let patterns: Result<Vec<_>, _> = args.patterns.iter().map(|p| glob::Pattern::new(p)).collect();
-    let patterns = patterns?;
-    let is_chosen = |method: &&Description| {
-        patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(&method.name))
-    };
-    let methods = describe(&file, &program)?;
-    let chosen: Vec<_> = methods.iter().filter(is_chosen).collect();
-    let names: Vec<_> = methods.iter().map(|method| &*method.name).collect();
-    ensure!(!chosen.is_empty(), "the plug-in has no such method; it has {}", names.join(", "));
-    let mut failures = 0;
-    if let Some(changed) = &methods[0].opening_changed {
-        failures += 1;
-        writeln!(
-            env.stdout,
-            "FAILED opening the plug-in has changed {changed}: build it without -Ofast and -ffast-math, or link it \
-             without them"
-        )?;
+impl Verb for CheckMethodArgs {
+    fn needs(&self) -> Needs {
+        Needs::ORDER
     }
-    for method in chosen {
-        if method.has(abi::GPU) {
-            let why = "because it runs on a GPU: measure it with --plugin";
-            writeln!(env.stdout, "{}: not checked, {why}", method.edition())?;
-            continue;
+
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let program = env.program.clone().context("the checks run only in child processes")?;
+        let file = std::path::absolute(&self.file)?;
+        ensure!(file.exists(), "{}: there is no such file", self.file.display());
+        let patterns: Result<Vec<_>, _> =
+            self.patterns.iter().map(|p| glob::Pattern::new(p)).collect();
+        let patterns = patterns?;
+        let is_chosen = |method: &&Description| {
+            patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(&method.name))
+        };
+        let methods = describe(&file, &program)?;
+        let chosen: Vec<_> = methods.iter().filter(is_chosen).collect();
+        let names: Vec<_> = methods.iter().map(|method| &*method.name).collect();
+        ensure!(!chosen.is_empty(), "the plug-in has no such method; it has {}", names.join(", "));
+        let mut failures = 0;
+        if let Some(changed) = &methods[0].opening_changed {
+            failures += 1;
+            writeln!(
+                env.stdout,
+                "FAILED opening the plug-in has changed {changed}: build it without -Ofast and -ffast-math, or link it \
+             without them"
+            )?;
         }
-        for (precision, flag) in [(Precision::F64, abi::F64), (Precision::F32, abi::F32)] {
-            if method.has(flag) {
-                writeln!(env.stdout, "{} in {}", method.edition(), precision.name())?;
-                let file = file.to_str().context("the name of the file is not UTF-8")?;
-                let worker = [file, &method.name, precision.name()];
-                failures += checked(&program, worker, args.timeout, env)?;
+        for method in chosen {
+            if method.has(abi::GPU) {
+                let why = "because it runs on a GPU: measure it with --plugin";
+                writeln!(env.stdout, "{}: not checked, {why}", method.edition())?;
+                continue;
+            }
+            for (precision, flag) in [(Precision::F64, abi::F64), (Precision::F32, abi::F32)] {
+                if method.has(flag) {
+                    writeln!(env.stdout, "{} in {}", method.edition(), precision.name())?;
+                    let file = file.to_str().context("the name of the file is not UTF-8")?;
+                    let worker = [file, &method.name, precision.name()];
+                    failures += checked(&program, worker, self.timeout, env)?;
+                }
             }
         }
+        if failures > 0 {
+            writeln!(env.stdout, "{} failed", count(failures, "check"))?;
+            return Ok(CommandStatus::Bad);
+        }
+        ok(writeln!(env.stdout, "all checks passed"))
     }
-    if failures > 0 {
-        writeln!(env.stdout, "{} failed", count(failures, "check"))?;
-        return Ok(CommandStatus::Bad);
-    }
-    ok(writeln!(env.stdout, "all checks passed"))
 }
 
 /// What is measured after the checks, on a matrix that is larger than theirs.

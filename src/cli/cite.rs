@@ -4,10 +4,15 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::values::MethodName;
-use super::{CommandStatus, Env};
+use super::verb::{CommandStatus, Verb};
 use crate::campaign::choice::matching;
+use crate::campaign::env::Env;
 use spmv_results::papers::bibliography::{BibEntry, entries};
 
+/// Prints the BibTeX entries to cite for methods or papers
+///
+/// Each entry is printed once, sorted by key. A method of this project or of a library has an entry for the
+/// software.
 #[derive(Debug, Args)]
 pub struct CiteArgs {
     /// Methods (merge, 'gpu-*'), papers (csr-k), or all
@@ -18,15 +23,17 @@ pub struct CiteArgs {
     pub words: Vec<String>,
 }
 
-pub fn run(args: &CiteArgs, env: &mut Env) -> Result<CommandStatus> {
-    let mut keys = Vec::new();
-    for word in &args.words {
-        keys.extend(cited(word)?);
+impl Verb for CiteArgs {
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let mut keys = Vec::new();
+        for word in &self.words {
+            keys.extend(cited(word)?);
+        }
+        for entry in entries().filter(|entry| keys.contains(&entry.key)) {
+            writeln!(env.stdout, "{}\n", entry.text)?;
+        }
+        Ok(CommandStatus::Ok)
     }
-    for entry in entries().filter(|entry| keys.contains(&entry.key)) {
-        writeln!(env.stdout, "{}\n", entry.text)?;
-    }
-    Ok(CommandStatus::Ok)
 }
 
 fn cited(word: &str) -> Result<Vec<&'static str>> {

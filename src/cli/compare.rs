@@ -8,9 +8,10 @@ use anyhow::{Context, Error, Result, bail};
 use clap::Args;
 use serde_json::Value;
 
-use super::output::{OutputArgs, form};
+use super::output::OutputArgs;
 use super::report::GinkgoArgs;
-use super::{CommandStatus, Env};
+use super::verb::{AddedArgs, CommandStatus, Needs, Verb};
+use crate::campaign::env::Env;
 use spmv_results::files::read::{self, RecordedRow};
 use spmv_results::files::run_record::{record_beside, record_to_read};
 use spmv_results::report::compare::{Compared, Comparison, check_once, of_runs, relative};
@@ -20,6 +21,17 @@ use spmv_results::report::select::{Select, check_met};
 use spmv_results::run::facts::differences_to_compare;
 use spmv_results::table::terminal::shown;
 
+/// Compares two result files: what is faster, slower, or now wrong
+///
+/// Pairs the rows of A and B by matrix, method, precision, device, threads and transpose. B is faster or
+/// slower than A if the 95 % confidence interval of the ratio of the two times does not contain 1; otherwise
+/// the two are the same. Files with different cache states (hot or cold), orders or matrices are refused. If
+/// both files have a FILE.run.json, different alpha, beta or expansion of symmetric matrices are refused too,
+/// and other differences in the settings, or different machines, cause a warning. The intervals of one run of
+/// each side do not describe the drift between the two; those of as many runs of A as of B, in turns, do.
+///
+/// Exit status: 0 if the files were compared, 1 if B is worse than --fail-above allows, 2 if they could
+/// not be compared, 3 if the intervals are too wide to say whether B is worse.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// The baseline A and the result file B that is compared with it: written with --format csv or json, or by the
@@ -79,39 +91,48 @@ fn percent(text: &str) -> Result<f64, String> {
     Ok(value)
 }
 
-pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
-    let format = form(args.format, args.output.output.as_deref(), CompareFormat::Text)?;
-    let sides = args.sides()?;
-    let paths: Vec<_> = sides.iter().flat_map(|side| side.iter().map(PathBuf::as_path)).collect();
-    args.output.check(&paths)?;
-    let files = read(args, sides)?;
-    for note in files.iter().flatten().filter_map(|file| file.note.as_ref()) {
-        writeln!(env.stderr, "note: {note}")?;
+impl Verb for CompareArgs {
+    fn needs(&self) -> Needs {
+        Needs { added: Some(AddedArgs::default()), ..Needs::NOTHING }
     }
-    check_records(&files.iter().flatten().collect::<Vec<_>>(), env)?;
-    let lines = files.iter().flatten().flat_map(|file| &file.lines);
-    check_met(args.relative_to.as_slice(), lines).context("--relative-to")?;
-    let [runs_a, runs_b] = files.each_ref().map(Vec::len);
-    let are_turns = runs_a == runs_b && runs_a > 1;
-    let [mut a, mut b] = files.map(|files| one(files, args.relative_to.as_ref()));
-    choose(&args.methods, [&mut a, &mut b])?;
-    let names = sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));
-    let [a, b] = [(&names[0], &a), (&names[1], &b)].map(|(name, lines)| Compared { name, lines });
-    let mut comparison = Comparison::of(a, b, are_turns)?;
-    comparison.by_values = args.by_values;
-    let width = env.width.filter(|_| args.output.output.is_none());
-    let text = match format {
-        CompareFormat::Text => shown(&comparison.to_text(width)).into_owned(),
-        CompareFormat::Csv => comparison.to_csv(),
-        CompareFormat::Latex => comparison.to_latex(),
-    };
-    args.output.write(text.as_bytes(), env.stdout)?;
-    if let Some(to) = &args.relative_to {
-        writeln!(env.stderr, "times are relative to {to} in the same run")?;
+
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let format = self.output.form(self.format, CompareFormat::Text)?;
+        let sides = self.sides()?;
+        let paths: Vec<_> =
+            sides.iter().flat_map(|side| side.iter().map(PathBuf::as_path)).collect();
+        self.output.check(&paths)?;
+        let files = read(self, sides)?;
+        for note in files.iter().flatten().filter_map(|file| file.note.as_ref()) {
+            writeln!(env.stderr, "note: {note}")?;
+        }
+        check_records(&files.iter().flatten().collect::<Vec<_>>(), env)?;
+        let lines = files.iter().flatten().flat_map(|file| &file.lines);
+        check_met(self.relative_to.as_slice(), lines).context("--relative-to")?;
+        let [runs_a, runs_b] = files.each_ref().map(Vec::len);
+        let are_turns = runs_a == runs_b && runs_a > 1;
+        let [mut a, mut b] = files.map(|files| one(files, self.relative_to.as_ref()));
+        choose(&self.methods, [&mut a, &mut b])?;
+        let names =
+            sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));
+        let [a, b] =
+            [(&names[0], &a), (&names[1], &b)].map(|(name, lines)| Compared { name, lines });
+        let mut comparison = Comparison::of(a, b, are_turns)?;
+        comparison.by_values = self.by_values;
+        let width = env.width.filter(|_| self.output.output.is_none());
+        let text = match format {
+            CompareFormat::Text => shown(&comparison.to_text(width)).into_owned(),
+            CompareFormat::Csv => comparison.to_csv(),
+            CompareFormat::Latex => comparison.to_latex(),
+        };
+        self.output.write(text.as_bytes(), env.stdout)?;
+        if let Some(to) = &self.relative_to {
+            writeln!(env.stderr, "times are relative to {to} in the same run")?;
+        }
+        let counted =
+            if runs_a.max(runs_b) > 1 { "runs of each side" } else { "processes in each run" };
+        gate::judge(self.fail_above, self.fail_pair_above, &comparison, counted, env)
     }
-    let counted =
-        if runs_a.max(runs_b) > 1 { "runs of each side" } else { "processes in each run" };
-    gate::judge(args, &comparison, counted, env)
 }
 
 /// A result file, and a note about it if there is one.

@@ -10,12 +10,14 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use console::Term;
 
-use super::measure::{MORE, MeasureArgs, NOTHING, shared};
+use super::help::{MORE, shared};
+use super::measure::{MeasureArgs, NOTHING};
 use super::output::finish;
 use super::sources::sources;
-use super::{CommandStatus, Env};
+use super::verb::{CommandStatus, Needs, Verb};
 use crate::bench::event::Event;
 use crate::campaign::corpus::CorpusMatrix;
+use crate::campaign::env::Env;
 use crate::campaign::progress::Display;
 use crate::campaign::resume::Begun;
 use crate::campaign::shard::ShardMatrices;
@@ -29,6 +31,7 @@ use spmv_results::row::{Row, Status};
 use spmv_results::run::{Corpus, RunRecord, Shard};
 use tally::{NAMED, Tally};
 
+/// Measures many matrices: all below a folder, the smallest first
 #[derive(Debug, Args)]
 #[command(mut_args = shared, after_help = MORE)]
 pub struct CorpusArgs {
@@ -51,55 +54,70 @@ pub struct CorpusArgs {
     pub measure: MeasureArgs,
 }
 
-pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
-    let (measure, words) = (&args.measure, command.clone());
-    let found = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
-    measure.check_files(found.iter().map(|(source, _)| source))?;
-    let plan = measure.plan().of(found.iter().map(|(source, _)| source));
-    let format = measure.format(Format::Csv)?;
-    let (mut file, mut begun) = open(args, format)?;
-    let folders: Vec<_> = args.sources.iter().map(PathBuf::from).filter(|it| it.is_dir()).collect();
-    let shard = ShardMatrices::of(found, &folders, args.shard, &measure.settings(), &mut begun);
-    write_changes(&shard, &begun, env.stderr)?;
-    if let Some(record) = &begun.record {
-        env.run_id.clone_from(&record.run_id);
+impl Verb for CorpusArgs {
+    fn needs(&self) -> Needs {
+        self.measure.needs()
     }
-    let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
-    let plan = Plan { bandwidth, ..plan };
-    let mut campaign = Campaign::start(&plan, !measure.no_isolate, command, env)?;
-    let now = RunRecord { corpus: Some(shard.corpus), ..campaign.recording.record };
-    campaign.recording.record = begun.continue_run(now, measure.output.as_deref())?;
-    let mut reporters = measure.exporters()?;
-    match &mut file {
-        Some(file) => {
-            file.cut()?;
-            begun.remove_forgotten(file)?;
+
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let (tally, interrupted) = self.measure_all(env)?;
+        if !self.measure.quiet {
+            let width = Term::stderr().size_checked().filter(|_| env.terminal).map(|size| size.1);
+            tally.write(env.stderr, width, interrupted)?;
+            write_next(self, &env.words, interrupted, tally.failed, env.stderr)?;
         }
-        None => reporters.insert(0, measure.reporter(format, env.stdout, env.width)?),
+        let is_measured = tally.matrices == 0 || tally.rows.contains_key(&Status::Ok);
+        ensure!(interrupted || is_measured || !tally.faults.is_empty(), NOTHING);
+        Ok(CommandStatus::bad_if(tally.bad || interrupted))
     }
-    campaign.recording.begin(measure.record_path(), env.stderr)?;
-    campaign.samples = measure.sample_file()?;
-    campaign.recording.write()?;
-    let works: Vec<_> = shard.matrices.iter().map(|matrix| work(matrix, &begun)).collect();
-    let threads = campaign.recording.record.cells.iter().filter_map(|cell| cell.threads).max();
-    let tally = Tally::new(threads, measure.products);
-    let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
-    let ran = campaign.run(&works, Display::Matrices, &mut results);
-    let Results { file, reporters, tally, .. } = results;
-    // What was written before an error gets its end too, such as that of a list in JSON.
-    let ended = if ran.is_ok() || tally.matrices > 0 { finish(reporters) } else { Ok(()) };
-    let interrupted = ran?;
-    file.into_iter().for_each(RowFile::keep);
-    ended?;
-    campaign.finish(env.stderr)?;
-    if !measure.quiet {
-        let width = Term::stderr().size_checked().filter(|_| env.terminal).map(|size| size.1);
-        tally.write(env.stderr, width, interrupted)?;
-        write_next(args, &words, interrupted, tally.failed, env.stderr)?;
+}
+
+impl CorpusArgs {
+    /// Measures the matrices. Returns what was measured, and whether the run was interrupted.
+    fn measure_all(&self, env: &mut Env) -> Result<(Tally, bool)> {
+        let measure = &self.measure;
+        let found = sources(&self.sources, measure.datasets.as_deref(), env.stderr)?;
+        measure.check_files(found.iter().map(|(source, _)| source))?;
+        let plan = measure.plan().of(found.iter().map(|(source, _)| source));
+        let format = measure.format(Format::Csv)?;
+        let (mut file, mut begun) = open(self, format)?;
+        let folders: Vec<_> =
+            self.sources.iter().map(PathBuf::from).filter(|it| it.is_dir()).collect();
+        let shard = ShardMatrices::of(found, &folders, self.shard, &measure.settings(), &mut begun);
+        write_changes(&shard, &begun, env.stderr)?;
+        if let Some(record) = &begun.record {
+            env.run_id.clone_from(&record.run_id);
+        }
+        let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
+        let plan = Plan { bandwidth, ..plan };
+        let mut campaign = Campaign::start(&plan, !measure.no_isolate, env.words.clone(), env)?;
+        let now = RunRecord { corpus: Some(shard.corpus), ..campaign.recording.record };
+        campaign.recording.record = begun.continue_run(now, measure.output.as_deref())?;
+        let mut reporters = measure.exporters()?;
+        match &mut file {
+            Some(file) => {
+                file.cut()?;
+                begun.remove_forgotten(file)?;
+            }
+            None => reporters.insert(0, measure.reporter(format, env.stdout, env.width)?),
+        }
+        campaign.recording.begin(measure.record_path(), env.stderr)?;
+        campaign.samples = measure.sample_file()?;
+        campaign.recording.write()?;
+        let works: Vec<_> = shard.matrices.iter().map(|matrix| work(matrix, &begun)).collect();
+        let threads = campaign.recording.record.cells.iter().filter_map(|cell| cell.threads).max();
+        let tally = Tally::new(threads, measure.products);
+        let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
+        let ran = campaign.run(&works, Display::Matrices, &mut results);
+        let Results { file, reporters, tally, .. } = results;
+        // What was written before an error gets its end too, such as that of a list in JSON.
+        let ended = if ran.is_ok() || tally.matrices > 0 { finish(reporters) } else { Ok(()) };
+        let interrupted = ran?;
+        file.into_iter().for_each(RowFile::keep);
+        ended?;
+        campaign.finish(env.stderr)?;
+        Ok((tally, interrupted))
     }
-    let is_measured = tally.matrices == 0 || tally.rows.contains_key(&Status::Ok);
-    ensure!(interrupted || is_measured || !tally.faults.is_empty(), NOTHING);
-    Ok(if tally.bad || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
 fn work<'s>(matrix: &'s CorpusMatrix, begun: &'s Begun) -> Work<'s> {
@@ -158,9 +176,10 @@ fn write_next(
 /// Returns a word as it is written in a shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=,+@%".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

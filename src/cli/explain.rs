@@ -9,13 +9,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-use super::args::AddedArgs;
 use super::measure::PrecisionChoice;
-use super::output::{OutputArgs, TextOrJson, form};
+use super::output::{OutputArgs, TextOrJson};
 use super::sources::{of_matrix, source};
 use super::values::{MethodName, device, seconds, whole};
-use super::{CommandStatus, Env};
+use super::verb::{AddedArgs, CommandStatus, Needs, Verb};
 use crate::campaign::choice::select;
+use crate::campaign::env::Env;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Plan, Work};
 use page::Page;
@@ -24,17 +24,20 @@ use spmv_methods::method::Device;
 use spmv_results::matrix::MatrixReport;
 use spmv_results::settings::{CacheState, DeviceChoice, Protocol, RunSettings, Settings};
 
+/// Explains the modelled time of a GPU method on one page
+///
+/// Executes one product of METHOD on the CPU, verifies it, and prints for each kernel: its modelled time and
+/// bottleneck; the source lines with the most sectors, wasted sectors, idle lanes and bank conflicts; and the
+/// time that it would take without each of these problems. Needs NVRTC to compile the kernels, but no GPU.
+///
+/// Exit status: 0 if the page was printed, 1 if the command was interrupted, 2 if it could not run.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// The method, optionally with parameters: gpu-merge:block=256
     #[arg(value_name = "METHOD", value_parser = MethodName, hide_possible_values = true)]
     pub method: String,
     /// A file, GROUP/NAME or gen:SPEC, as MATRIX of `spmv-bench --help`
-    #[arg(required_unless_present = "mtx")]
-    pub matrix: Option<OsString>,
-    /// The same as MATRIX
-    #[arg(hide = true, long, value_name = "MATRIX", conflicts_with = "matrix")]
-    pub mtx: Option<OsString>,
+    pub matrix: OsString,
     /// A modelled GPU: model:NAME or model:FILE.toml
     #[arg(long, value_name = "model:NAME", default_value = "model:h200", value_parser = device)]
     pub device: DeviceChoice,
@@ -101,27 +104,32 @@ impl ExplainArgs {
     }
 }
 
-pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
-    let format = form(args.format, args.output.output.as_deref(), TextOrJson::Text)?;
-    let plan = args.plan()?;
-    let matrix = args.matrix.as_ref().or(args.mtx.as_ref()).expect("one of them is required");
-    let source = source(matrix, None)?;
-    let read = if let Source::File(path) = &source { vec![path.as_path()] } else { Vec::new() };
-    args.output.check(&read)?;
-    let mut campaign = Campaign::start(&plan, true, Vec::new(), env)?;
-    let work = Work::new(&source, 0);
-    let mut report = MatrixReport::default();
-    if campaign.run(&[work], Display::Hidden, &mut report)? {
-        writeln!(env.stderr, "interrupted: {source} was not explained")?;
-        return Ok(CommandStatus::Bad);
+impl Verb for ExplainArgs {
+    fn needs(&self) -> Needs {
+        Needs { added: Some(self.added.clone()), ..Needs::ORDER }
     }
-    let page = page(&source, &report)?;
-    let mut text = Vec::new();
-    match format {
-        TextOrJson::Text => page.write(args.lines, &mut text)?,
-        TextOrJson::Json => writeln!(text, "{}", serde_json::to_string_pretty(&page)?)?,
+
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let format = self.output.form(self.format, TextOrJson::Text)?;
+        let plan = self.plan()?;
+        let source = source(&self.matrix, None)?;
+        let read = if let Source::File(path) = &source { vec![path.as_path()] } else { Vec::new() };
+        self.output.check(&read)?;
+        let mut campaign = Campaign::start(&plan, true, Vec::new(), env)?;
+        let work = Work::new(&source, 0);
+        let mut report = MatrixReport::default();
+        if campaign.run(&[work], Display::Hidden, &mut report)? {
+            writeln!(env.stderr, "interrupted: {source} was not explained")?;
+            return Ok(CommandStatus::Bad);
+        }
+        let page = page(&source, &report)?;
+        let mut text = Vec::new();
+        match format {
+            TextOrJson::Text => page.write(self.lines, &mut text)?,
+            TextOrJson::Json => writeln!(text, "{}", serde_json::to_string_pretty(&page)?)?,
+        }
+        self.output.write(&text, env.stdout)
     }
-    args.output.write(&text, env.stdout).map(|()| CommandStatus::Ok)
 }
 
 fn page<'r>(source: &Source, report: &'r MatrixReport) -> Result<Page<'r>> {

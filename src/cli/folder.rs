@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use walkdir::{DirEntry, WalkDir};
 
-use super::sources::sized;
 use spmv_matrix::reader::{is_archive, is_konect_file, is_matrix, packing};
 use spmv_matrix::source::Source;
 use spmv_results::report::names::{count, join, listed};
@@ -40,6 +39,20 @@ pub fn find(
     let mut files: Vec<_> = files.into_iter().map(sized).collect();
     files.sort_by_key(|(_, bytes)| *bytes);
     Ok(files)
+}
+
+pub fn sized(file: PathBuf) -> (Source, u64) {
+    let source = Source::File(file);
+    let bytes = bytes_of(&source);
+    (source, bytes)
+}
+
+/// Returns the size of a matrix file in bytes; 0 for a generated matrix or an unreadable file.
+pub fn bytes_of(source: &Source) -> u64 {
+    match source {
+        Source::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
+        Source::Generated(_) | Source::Surrogate(..) => 0,
+    }
 }
 
 impl LeftOut {

@@ -12,7 +12,9 @@ use flate2::write::GzEncoder;
 
 use super::output::check_not_read;
 use super::sources::{source, surrogates};
-use super::{CommandStatus, Env, Interrupted};
+use super::verb::{CommandStatus, Needs, Verb};
+use crate::campaign::env::Env;
+use crate::campaign::isolate::Interrupted;
 use crate::collection::Matrix;
 use crate::collection::fetch::mirror;
 use spmv_matrix::generate::{Generator, forms, is_generator};
@@ -23,6 +25,7 @@ use spmv_matrix::source::Source;
 use spmv_matrix::system::processes::start_pool;
 use spmv_results::files::output;
 
+/// Writes a generated matrix, or one that was read, to a .mtx file
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
     /// A generator with its parameters, a file, or surrogate:GROUP/NAME
@@ -58,14 +61,20 @@ impl GenerateArgs {
     }
 }
 
-pub fn run(args: &GenerateArgs, env: &mut Env) -> Result<CommandStatus> {
-    start_pool(0).context("cannot start threads")?;
-    match (&args.mirror, &args.output) {
-        (Some(folder), _) => write_mirror(args, folder, env)?,
-        (None, Some(file)) => write_file(args, file, env)?,
-        (None, None) => unreachable!("the command line has one of them"),
+impl Verb for GenerateArgs {
+    fn needs(&self) -> Needs {
+        Needs::ORDER
     }
-    Ok(CommandStatus::Ok)
+
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        start_pool(0).context("cannot start threads")?;
+        match (&self.mirror, &self.output) {
+            (Some(folder), _) => write_mirror(self, folder, env)?,
+            (None, Some(file)) => write_file(self, file, env)?,
+            (None, None) => unreachable!("the command line has one of them"),
+        }
+        Ok(CommandStatus::Ok)
+    }
 }
 
 fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {

@@ -3,32 +3,38 @@
 use std::io::{self, Write};
 
 use anyhow::{Result, anyhow};
-use clap::Command;
+use clap::{Args, Command};
 use clap_mangen::Man;
 
-use super::CommandStatus;
 use spmv_matrix::near::hint;
 
-pub fn run(command: Option<&str>, cli: Command, out: &mut dyn Write) -> Result<CommandStatus> {
-    // Otherwise the page would list the command `help`, which only repeats the other pages.
-    let mut cli = cli.disable_help_subcommand(true);
-    cli.build();
-    let commands = || cli.get_subcommands().filter(|command| !command.is_hide_set());
-    match command {
-        None => {
-            page(&cli, out)?;
-            commands().try_for_each(|command| page(command, out))?;
-        }
-        Some(name) => {
-            let unknown = || {
-                let names = commands().map(|command| command.get_name());
+/// Prints the manual pages: spmv-bench man | man -l -
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Print only the manual page of this command
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+}
+
+impl ManArgs {
+    pub fn print(&self, program: Command, out: &mut dyn Write) -> Result<()> {
+        // Otherwise the page would list the command `help`, which only repeats the other pages.
+        let mut program = program.disable_help_subcommand(true);
+        program.build();
+        let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
+        let commands: Vec<_> = commands.collect();
+        let Some(name) = &self.command else {
+            page(&program, out)?;
+            return Ok(commands.iter().try_for_each(|command| page(command, out))?);
+        };
+        let found =
+            commands.iter().find(|command| command.get_name() == name).ok_or_else(|| {
+                let names = commands.iter().map(|command| command.get_name());
                 let hint = hint(name, names, "`spmv-bench --help` lists the commands");
                 anyhow!("man {name}: there is no such command{hint}")
-            };
-            page(commands().find(|command| command.get_name() == name).ok_or_else(unknown)?, out)?;
-        }
+            })?;
+        Ok(page(found, out)?)
     }
-    Ok(CommandStatus::Ok)
 }
 
 fn page(command: &Command, out: &mut dyn Write) -> io::Result<()> {

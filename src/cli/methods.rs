@@ -9,16 +9,17 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 
-use super::args::AddedArgs;
-use super::output::{OutputArgs, form};
+use super::output::OutputArgs;
 use super::values::MethodName;
-use super::{CommandStatus, Env};
+use super::verb::{AddedArgs, CommandStatus, Needs, Verb};
 use crate::campaign::choice::matching;
+use crate::campaign::env::Env;
 use spmv_methods::all;
 use spmv_methods::method::{Device, GRAPH, Method, Operations, Parameter};
 use spmv_results::files::cells::to_csv;
 use spmv_results::table::Table;
 
+/// Lists the methods with their sources and parameters
 #[derive(Debug, Args)]
 pub struct MethodsArgs {
     /// List only methods with these names or patterns: merge, 'gpu-*' [default: all]
@@ -65,20 +66,26 @@ struct MethodSummary {
     source: &'static str,
 }
 
-pub fn run(args: &MethodsArgs, env: &mut Env) -> Result<CommandStatus> {
-    let results = args.results.as_deref();
-    let usual = if results.is_some() { MethodsFormat::Md } else { MethodsFormat::Text };
-    let format = form(args.format, args.output.output.as_deref(), usual)?;
-    args.output.check(results.as_slice())?;
-    let mut out = Vec::new();
-    match results {
-        Some(_) if format != MethodsFormat::Md => {
-            bail!("--results writes Markdown: use --format md or a file name that ends in .md")
-        }
-        Some(file) => results::table(file, &mut out)?,
-        None => list(&chosen(&args.patterns)?, format, &mut out)?,
+impl Verb for MethodsArgs {
+    fn needs(&self) -> Needs {
+        Needs { added: Some(self.added.clone()), ..Needs::NOTHING }
     }
-    args.output.write(&out, env.stdout).map(|()| CommandStatus::Ok)
+
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let results = self.results.as_deref();
+        let usual = if results.is_some() { MethodsFormat::Md } else { MethodsFormat::Text };
+        let format = self.output.form(self.format, usual)?;
+        self.output.check(results.as_slice())?;
+        let mut out = Vec::new();
+        match results {
+            Some(_) if format != MethodsFormat::Md => {
+                bail!("--results writes Markdown: use --format md or a file name that ends in .md")
+            }
+            Some(file) => results::table(file, &mut out)?,
+            None => list(&chosen(&self.patterns)?, format, &mut out)?,
+        }
+        self.output.write(&out, env.stdout)
+    }
 }
 
 fn list(methods: &[&Method], format: MethodsFormat, out: &mut dyn Write) -> Result<()> {
@@ -130,9 +137,10 @@ fn text(methods: &[&Method], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{:18} :{} {}", "", values(parameter), parameter.meaning)?;
         }
     }
-    match methods.iter().any(|method| method.device() == Device::Gpu) {
-        true => writeln!(out, "{:<18} :{} {}", "all GPU methods", values(&GRAPH), GRAPH.meaning),
-        false => Ok(()),
+    if methods.iter().any(|method| method.device() == Device::Gpu) {
+        writeln!(out, "{:<18} :{} {}", "all GPU methods", values(&GRAPH), GRAPH.meaning)
+    } else {
+        Ok(())
     }
 }
 

@@ -1,17 +1,19 @@
 //! The command line. Each command has its own module, which only calls other modules and prints results.
 
 pub mod allocator;
-mod args;
 mod cache;
 mod check_method;
+mod children;
 mod cite;
 mod compare;
+mod completions;
 mod corpus;
 mod explain;
 mod fetch;
 mod folder;
 mod generate;
 mod gpu_file;
+mod help;
 mod man;
 mod measure;
 mod merge;
@@ -28,130 +30,156 @@ mod sources;
 mod system;
 mod tune;
 mod values;
+mod verb;
 
 use std::ffi::OsString;
 
-use anyhow::{Context, Result};
-use clap::{CommandFactory, Parser};
+use anyhow::Result;
+use clap::{CommandFactory, Parser, Subcommand};
 
 pub use crate::campaign::env::Env;
-use crate::campaign::isolate::worker;
 pub use crate::campaign::isolate::{Interrupted, OUT_OF_MEMORY, REQUEST_TO_CHILD};
-use crate::campaign::{gpus, libraries, plugins};
-use args::{Cli, Command};
-pub use measure::run_settings;
-use spmv_results::settings::Pages;
+use crate::campaign::plugins;
+use children::Child;
+pub use measure::settings::run_settings;
+pub use verb::{CommandStatus, Needs};
+use verb::{Verb, ok};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandStatus {
-    /// Everything succeeded: exit status 0.
-    Ok,
-    /// A result is wrong, missing or slower than allowed: exit status 1.
-    Bad,
-    /// The measurements do not decide whether a result is slower than allowed: exit status 3.
-    Undecided,
+const EXAMPLES: &str = "\
+Examples:
+  spmv-bench a.mtx                         all methods on one matrix
+  spmv-bench a.mtx --products 500          the least time for 500 products
+  spmv-bench a.mtx --methods merge,mkl-ie  only these methods
+  spmv-bench corpus DIR --output out.csv   all matrices in a folder
+  spmv-bench report out.csv                the answer and tables of results
+`spmv-bench --help` has all options, and `spmv-bench COMMAND --help`.";
+
+/// The widest help text, which is also the width without a terminal.
+const WIDTH: usize = 80;
+
+/// A benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
+///
+/// With a matrix instead of a command, the program runs every method on it, verifies each result, and prints the
+/// speed and the setup cost of each method. Without a matrix, it uses a generated one.
+///
+/// Exit status: 0 if all results are correct, 1 if a result is wrong or a method failed, 2 if the command could not
+/// run.
+#[derive(Debug, Parser)]
+#[command(name = "spmv-bench", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(max_term_width = WIDTH, mut_args = help::grouped)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    single: single::SingleArgs,
 }
 
-/// Returns whether a command line starts a worker, the child process that measures.
-pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {
-    let cli = Cli::try_parse_from(args);
-    matches!(cli, Ok(Cli { command: Some(Command::Worker), .. }))
-}
-
-/// Returns the pages that the arrays of this process itself shall have; `None` if it does not measure, or child
-/// processes do, which get their pages when they start.
-pub fn own_pages(args: impl IntoIterator<Item = OsString>) -> Option<Pages> {
-    let cli = Cli::try_parse_from(args).ok()?;
-    let measure = match &cli.command {
-        Some(Command::System(_)) => return Some(Pages::Huge),
-        None => &cli.single.measure,
-        Some(Command::Corpus(args)) => &args.measure,
-        Some(Command::Tune(args)) => &args.measure,
-        Some(_) => return None,
-    };
-    #[cfg(feature = "mpi")]
-    let is_rank = ranks::is_named(measure);
-    #[cfg(not(feature = "mpi"))]
-    let is_rank = false;
-    (measure.no_isolate || is_rank).then_some(measure.pages)
-}
-
-/// Returns whether a command checks [`Env::interrupted`] and then ends in an orderly way. The first signal
-/// may end the other commands at once because they leave no unfinished files.
-pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
-    let Ok(Cli { command, .. }) = Cli::try_parse_from(args) else { return false };
-    command.is_none_or(|command| {
-        matches!(
-            command,
-            Command::Corpus(_)
-                | Command::CheckMethod(_)
-                | Command::Fetch(_)
-                | Command::Tune(_)
-                | Command::Explain(_)
-                | Command::Reproduce(_)
-                | Command::Generate(_)
-                | Command::Worker
-        )
-    })
-}
-
-pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<CommandStatus> {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    if let Some(misspelt) = named::misspelt_command(&args, Cli::command()) {
-        return Err(misspelt);
-    }
-    let cli = match Cli::try_parse_from(args) {
-        Ok(cli) => cli,
-        Err(message) if message.use_stderr() => return Err(message.into()),
-        Err(help) => return ok(write!(env.stdout, "{}", help.render())),
-    };
-    #[cfg(feature = "mpi")]
-    spmv_methods::added::add_own(&spmv_methods::cpu::mpi_merge::METHOD);
-    #[cfg(feature = "mpi")]
-    if let Some(verdict) = ranks::run(cli.command.is_none().then_some(&cli.single), &words, env)? {
-        return Ok(verdict);
-    }
-    if let Some(added) = cli.added() {
-        plugins::add(&added.plugins, &added.kernels, env.program.as_deref())?;
-    }
-    match cli.command {
-        None => single::run(&cli.single, words, env),
-        Some(Command::Worker) => ok(worker::carry_out_tasks(env)),
-        Some(Command::Library { vendor }) => ok(libraries::send_to_parent(vendor)),
-        Some(Command::GpuWorker { number }) => ok(gpus::answer(number, env)),
-        Some(Command::CheckWorker { file, method, precision, from }) => {
-            let precision = precision.single().context("choose one precision")?;
-            ok(plugins::check_here(&file, &method, precision, from))
+macro_rules! commands {
+    ($($name:ident($args:ty),)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($name($args),)*
+            #[command(flatten)]
+            Child(Child),
         }
-        Some(Command::CheckMethod(args)) => check_method::run(&args, env),
-        Some(Command::NewMethod(args)) => new_method::run(&args, env),
-        Some(Command::Plugin { file }) => ok(plugins::send_to_parent(&file)),
-        Some(Command::Corpus(args)) => corpus::run(&args, words, env),
-        Some(Command::Compare(args)) => compare::run(&args, env),
-        Some(Command::Merge(args)) => merge::run(&args, env),
-        Some(Command::Fetch(args)) => fetch::run(&args, env),
-        Some(Command::Tune(args)) => tune::run(args, words, env),
-        Some(Command::Report(args)) => report::run(&args, env),
-        Some(Command::Explain(args)) => explain::run(&args, env),
-        Some(Command::Reproduce(args)) => reproduce::run(&args, env),
-        Some(Command::Methods(args)) => methods::run(&args, env),
-        Some(Command::Cite(args)) => cite::run(&args, env),
-        Some(Command::System(args)) => system::run(&args, env),
-        Some(Command::GpuFile(args)) => gpu_file::run(&args, env),
-        Some(Command::Generate(args)) => generate::run(&args, env),
-        Some(Command::Cache(args)) => cache::run(&args, env),
-        Some(Command::Completions { shell }) => {
-            // Generated into a buffer first: `generate` panics if it cannot write.
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", &mut script);
-            ok(env.stdout.write_all(&script))
+
+        impl Command {
+            fn verb(&self) -> &dyn Verb {
+                match self {
+                    $(Self::$name(args) => args,)*
+                    Self::Child(child) => child,
+                }
+            }
         }
-        Some(Command::Man { command }) => man::run(command.as_deref(), Cli::command(), env.stdout),
+    };
+}
+
+// In the order of the help text.
+commands! {
+    Corpus(corpus::CorpusArgs),
+    Report(report::ReportArgs),
+    Compare(compare::CompareArgs),
+    Merge(merge::MergeArgs),
+    Fetch(fetch::FetchArgs),
+    Generate(generate::GenerateArgs),
+    Methods(methods::MethodsArgs),
+    Tune(tune::TuneArgs),
+    Explain(explain::ExplainArgs),
+    Reproduce(reproduce::ReproduceArgs),
+    NewMethod(new_method::NewMethodArgs),
+    CheckMethod(check_method::CheckMethodArgs),
+    Cite(cite::CiteArgs),
+    System(system::SystemArgs),
+    GpuFile(gpu_file::GpuFileArgs),
+    Cache(cache::CacheArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+impl Verb for completions::CompletionsArgs {
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        ok(self.print(Cli::command(), env.stdout))
     }
 }
 
-/// Returns the status of a command that succeeds if it does not fail.
-fn ok<E: Into<anyhow::Error>>(done: Result<(), E>) -> Result<CommandStatus> {
-    done.map(|()| CommandStatus::Ok).map_err(E::into)
+impl Verb for man::ManArgs {
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        ok(self.print(Cli::command(), env.stdout))
+    }
+}
+
+impl Cli {
+    fn verb(&self) -> &dyn Verb {
+        self.command.as_ref().map_or(&self.single, Command::verb)
+    }
+}
+
+/// A command line, which is parsed once.
+pub struct CommandLine {
+    words: Vec<OsString>,
+    parsed: Result<Cli, clap::Error>,
+}
+
+impl CommandLine {
+    pub fn parse(words: impl IntoIterator<Item = OsString>) -> Self {
+        let words: Vec<_> = words.into_iter().collect();
+        let parsed = Cli::try_parse_from(&words);
+        Self { words, parsed }
+    }
+
+    /// Returns whether it starts a worker, the child process that measures.
+    pub fn is_worker(&self) -> bool {
+        matches!(self.parsed, Ok(Cli { command: Some(Command::Child(Child::Worker)), .. }))
+    }
+
+    /// Returns what the command needs of its process; nothing if there is none, but an error or a help text.
+    pub fn needs(&self) -> Needs {
+        self.parsed.as_ref().map_or(Needs::NOTHING, |cli| cli.verb().needs())
+    }
+
+    pub fn run(self, env: &mut Env) -> Result<CommandStatus> {
+        if let Some(misspelt) = named::misspelt_command(&self.words, Cli::command()) {
+            return Err(misspelt);
+        }
+        let cli = match self.parsed {
+            Ok(cli) => cli,
+            Err(message) if message.use_stderr() => return Err(message.into()),
+            Err(help) => return ok(write!(env.stdout, "{}", help.render())),
+        };
+        env.words = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        #[cfg(feature = "mpi")]
+        spmv_methods::added::add_own(&spmv_methods::cpu::mpi_merge::METHOD);
+        #[cfg(feature = "mpi")]
+        if let Some(verdict) = ranks::run(cli.command.is_none().then_some(&cli.single), env)? {
+            return Ok(verdict);
+        }
+        if let Some(added) = cli.verb().needs().added {
+            plugins::add(&added.plugins, &added.kernels, env.program.as_deref())?;
+        }
+        cli.verb().run(env)
+    }
+}
+
+pub fn run(words: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<CommandStatus> {
+    CommandLine::parse(words).run(env)
 }

@@ -10,6 +10,7 @@ use anyhow::{Error, Result, anyhow};
 use clap::Command;
 
 use crate::collection::fetch::folder::{DATA, Folder};
+use crate::collection::fetch::ledger::find;
 use crate::collection::{Datasets, is_id};
 use spmv_matrix::generate::is_generator;
 use spmv_matrix::near::did_you_mean;
@@ -21,7 +22,7 @@ pub fn path(word: &OsStr, datasets: Option<&Path>) -> Result<PathBuf> {
         return Ok(path.to_owned());
     }
     let id = word.to_str().filter(|word| is_id(word));
-    let downloaded = id.map(|id| Folder::new(DATA).find(id)).transpose()?;
+    let downloaded = id.map(|id| find(&Folder::new(DATA), id)).transpose()?;
     match downloaded.flatten() {
         Some(file) => Ok(file),
         None => Err(unknown(word, &Datasets::with(datasets)?, &[])),

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 
-use super::{CommandStatus, Env};
+use super::verb::{CommandStatus, Verb};
+use crate::campaign::env::Env;
 use spmv_matrix::cache::{self, folder_of};
 use spmv_methods::plugin;
 use spmv_results::files::output::failed;
@@ -17,6 +18,10 @@ const HEADER: &str = include_str!("../../plugins/spmv_method.h");
 const README: &str = include_str!("../../plugins/templates/README.md");
 const THREADS: &str = include_str!("../../plugins/threads.h");
 
+/// Writes a folder with a simple method of your own to start from
+///
+/// It has a correct method, the interface, a build file, and a README that says how to build, check and measure it:
+/// `make`, `spmv-bench check-method NAME/libNAME.so`, `spmv-bench a.mtx --plugin NAME/libNAME.so`.
 #[derive(Debug, Args)]
 pub struct NewMethodArgs {
     /// The language of the method
@@ -84,42 +89,45 @@ impl Language {
     }
 }
 
-pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
-    let name = &args.name;
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-    let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
-    ensure!(
-        begins && name.len() <= plugin::LONGEST_NAME && name.chars().all(is_plain),
-        "'{name}' cannot be the name of a method: it begins with a lower-case letter and has at most {} lower-case \
+impl Verb for NewMethodArgs {
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let name = &self.name;
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
+        ensure!(
+            begins && name.len() <= plugin::LONGEST_NAME && name.chars().all(is_plain),
+            "'{name}' cannot be the name of a method: it begins with a lower-case letter and has at most {} lower-case \
          letters, digits, - and _",
-        plugin::LONGEST_NAME
-    );
-    let folder = args.output.clone().unwrap_or_else(|| name.into());
-    let shown = folder.display();
-    ensure!(!folder.exists(), "{shown} exists already: choose another name or --output");
-    let [build, library] = args.language.build();
-    let readme = README.replace("@BUILD@", build).replace("@LIBRARY@", library);
-    let of_plugin = [("spmv_method.h", HEADER), ("README.md", &readme)];
-    let is_plugin = args.language != Language::Cuda;
-    ensure!(!args.openmp || args.language == Language::C, "--openmp: choose the language c");
-    let files = args.language.files().iter().copied();
-    let of_openmp = args.openmp.then_some(("threads.h", THREADS));
-    let files = files.chain(of_plugin.into_iter().filter(|_| is_plugin)).chain(of_openmp);
-    let texts = files.map(|(file, text)| {
-        let text = if args.openmp { with_openmp(text) } else { text.to_owned() };
-        (folder.join(filled(file, name)), filled(&text, name))
-    });
-    write_all(&folder, &texts.collect::<Vec<_>>())?;
-    let next = match is_plugin {
-        true => format!("{build}\n  spmv-bench check-method {}", filled(library, name)),
-        false => format!("spmv-bench --kernel {name}.cu"),
-    };
-    writeln!(
-        env.stdout,
-        "{shown} has a correct, simple method. Continue with:\n\n  cd {shown}\n  {next}\n\nREADME.md says how to \
+            plugin::LONGEST_NAME
+        );
+        let folder = self.output.clone().unwrap_or_else(|| name.into());
+        let shown = folder.display();
+        ensure!(!folder.exists(), "{shown} exists already: choose another name or --output");
+        let [build, library] = self.language.build();
+        let readme = README.replace("@BUILD@", build).replace("@LIBRARY@", library);
+        let of_plugin = [("spmv_method.h", HEADER), ("README.md", &readme)];
+        let is_plugin = self.language != Language::Cuda;
+        ensure!(!self.openmp || self.language == Language::C, "--openmp: choose the language c");
+        let files = self.language.files().iter().copied();
+        let of_openmp = self.openmp.then_some(("threads.h", THREADS));
+        let files = files.chain(of_plugin.into_iter().filter(|_| is_plugin)).chain(of_openmp);
+        let texts = files.map(|(file, text)| {
+            let text = if self.openmp { with_openmp(text) } else { text.to_owned() };
+            (folder.join(filled(file, name)), filled(&text, name))
+        });
+        write_all(&folder, &texts.collect::<Vec<_>>())?;
+        let next = if is_plugin {
+            format!("{build}\n  spmv-bench check-method {}", filled(library, name))
+        } else {
+            format!("spmv-bench --kernel {name}.cu")
+        };
+        writeln!(
+            env.stdout,
+            "{shown} has a correct, simple method. Continue with:\n\n  cd {shown}\n  {next}\n\nREADME.md says how to \
          measure it."
-    )?;
-    Ok(CommandStatus::Ok)
+        )?;
+        Ok(CommandStatus::Ok)
+    }
 }
 
 /// Writes all files of a new folder, or leaves nothing of it.

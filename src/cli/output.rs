@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 
+use super::verb::{CommandStatus, ok};
 use spmv_results::files::output::{self, Output};
 use spmv_results::files::write::{Format, Reporter};
 
@@ -27,10 +28,16 @@ impl OutputArgs {
         output::check(path, self.force)
     }
 
-    pub fn write(&self, text: &[u8], stdout: &mut dyn Write) -> Result<()> {
+    /// Writes the whole output of a command. Returns its status.
+    pub fn write(&self, text: &[u8], stdout: &mut dyn Write) -> Result<CommandStatus> {
         let mut output = Output::open(self.output.as_deref(), self.force, stdout)?;
         output.write_all(text)?;
-        output.finish()
+        ok(output.finish())
+    }
+
+    /// Returns the format that the command writes: the given one, that of the file's extension, or the usual one.
+    pub fn form<F: ValueEnum>(&self, given: Option<F>, usual: F) -> Result<F> {
+        form(given, self.output.as_deref(), usual)
     }
 }
 

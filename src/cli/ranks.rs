@@ -7,24 +7,20 @@ use std::rc::Rc;
 use anyhow::{Result, ensure};
 
 use super::measure::MeasureArgs;
-use super::single::{self, SingleArgs};
-use super::{CommandStatus, Env};
+use super::single::SingleArgs;
+use super::verb::{CommandStatus, Verb};
 use crate::bench::mpi::{Ranks, launched};
 use crate::campaign::choice::select;
-use crate::campaign::env::Together;
+use crate::campaign::env::{Env, Together};
 use spmv_matrix::order::Order;
 use spmv_methods::cpu::mpi_merge;
 use spmv_results::settings::{CacheState, Values};
 
 /// Runs the command if it selects the MPI method. `single` are its arguments unless it is another command.
 /// Returns `None` if this is an ordinary command in a single process.
-pub fn run(
-    single: Option<&SingleArgs>,
-    command: &[String],
-    env: &mut Env,
-) -> Result<Option<CommandStatus>> {
+pub fn run(single: Option<&SingleArgs>, env: &mut Env) -> Result<Option<CommandStatus>> {
     if let Some(args) = single.filter(|args| is_only_method(&args.measure)) {
-        return start(args, command, env).map(Some);
+        return start(args, env).map(Some);
     }
     let (rank, ranks) = launched();
     let name = mpi_merge::NAME;
@@ -36,11 +32,6 @@ pub fn run(
     Ok(None)
 }
 
-/// Returns whether the command line seems to select the MPI method, before methods can be looked up.
-pub fn is_named(args: &MeasureArgs) -> bool {
-    args.methods.iter().flatten().any(|word| word.starts_with("mpi"))
-}
-
 fn is_only_method(args: &MeasureArgs) -> bool {
     let words = args.methods.as_deref().unwrap_or_default();
     let chosen = select(words).unwrap_or_default();
@@ -48,7 +39,7 @@ fn is_only_method(args: &MeasureArgs) -> bool {
 }
 
 /// Runs the command on all ranks. Only rank 0 prints and writes anything, and determines the exit status.
-fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<CommandStatus> {
+fn start(args: &SingleArgs, env: &mut Env) -> Result<CommandStatus> {
     let ranks = Ranks::start()?;
     // If the launcher does not bind the processes to CPUs, each rank starts with a different CPU.
     let cpus = &mut env.system.cpus;
@@ -66,7 +57,7 @@ fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<Command
         (args.measure.output, args.measure.run_record) = (None, None);
         args.measure.exports.clear();
     }
-    let verdict = checked.and_then(|()| single::run(&args, command.into(), env));
+    let verdict = checked.and_then(|()| args.run(env));
     if is_leader { verdict } else { Ok(CommandStatus::Ok) }
 }
 

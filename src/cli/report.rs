@@ -11,7 +11,8 @@ use glob::Pattern;
 
 use super::output::OutputArgs;
 use super::values::whole_from;
-use super::{CommandStatus, Env};
+use super::verb::{AddedArgs, CommandStatus, Needs, Verb};
+use crate::campaign::env::Env;
 use spmv_results::files::ginkgo::Unit;
 use spmv_results::files::output;
 use spmv_results::files::read::RecordedRow;
@@ -19,6 +20,13 @@ use spmv_results::report::overview::{self, CHARTS, Question};
 use spmv_results::report::select::{Conditions, Select, check_met};
 use spmv_results::table::terminal::shown;
 
+/// Shows results as tables and charts, errors first
+///
+/// The results are CSV files of this program or JSON files of Ginkgo's benchmarks. With --output, writes two
+/// reports into a folder: report.html, which is self-contained, and report.md with its charts as .svg files.
+/// Without --output, prints the main tables. Rows are compared only if precision, device, number of threads, cache
+/// state, order and direction are the same; several runs of the same measurement are shown separately. The machine
+/// and the settings are read from FILE.csv.run.json.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// Result files, written with --format csv or json, by corpus, or by the benchmarks of Ginkgo
@@ -71,47 +79,53 @@ impl GinkgoArgs {
     }
 }
 
-pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
-    let form = Form::of(args)?;
-    let mut files = overview::read(&args.results, args.ginkgo.ginkgo_times)?;
-    args.ginkgo.check(files.iter().any(|file| file.note.is_some()))?;
-    let lines = files.iter().flat_map(|file| &file.lines);
-    check_met(&args.methods, lines.clone()).context("--methods")?;
-    if let Some(name) = &args.baseline {
-        let exact: Select = Pattern::escape(name).parse().map_err(Error::msg)?;
-        check_met(&[exact], lines).context("--baseline")?;
+impl Verb for ReportArgs {
+    fn needs(&self) -> Needs {
+        Needs { added: Some(AddedArgs::default()), ..Needs::NOTHING }
     }
-    for file in &mut files {
-        file.lines.retain(|line| args.wants(line));
-    }
-    if let Some(conditions) = &args.conditions {
-        let is_any = files.iter().any(|file| !file.lines.is_empty());
-        ensure!(is_any, "--where {conditions}: no row meets this");
-    }
-    let question = Question {
-        planned: args.products,
-        by_values: args.by_values,
-        baseline: args.baseline.as_deref(),
-    };
-    let written = match form {
-        Form::Folder(folder) => {
-            for path in overview::page(&files, question).write(folder)? {
-                writeln!(env.stderr, "{}", path.display())?;
+
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let form = Form::of(self)?;
+        let mut files = overview::read(&self.results, self.ginkgo.ginkgo_times)?;
+        self.ginkgo.check(files.iter().any(|file| file.note.is_some()))?;
+        let lines = files.iter().flat_map(|file| &file.lines);
+        check_met(&self.methods, lines.clone()).context("--methods")?;
+        if let Some(name) = &self.baseline {
+            let exact: Select = Pattern::escape(name).parse().map_err(Error::msg)?;
+            check_met(&[exact], lines).context("--baseline")?;
+        }
+        for file in &mut files {
+            file.lines.retain(|line| self.wants(line));
+        }
+        if let Some(conditions) = &self.conditions {
+            let is_any = files.iter().any(|file| !file.lines.is_empty());
+            ensure!(is_any, "--where {conditions}: no row meets this");
+        }
+        let question = Question {
+            planned: self.products,
+            by_values: self.by_values,
+            baseline: self.baseline.as_deref(),
+        };
+        let written = match form {
+            Form::Folder(folder) => {
+                for path in overview::page(&files, question).write(folder)? {
+                    writeln!(env.stderr, "{}", path.display())?;
+                }
+                return Ok(CommandStatus::Ok);
             }
-            return Ok(CommandStatus::Ok);
-        }
-        Form::Terminal => {
-            let text = overview::main_tables(&files, question).to_text(env.width);
-            shown(&text).into_owned().into_bytes()
-        }
-        Form::Html => overview::page(&files, question).to_html().into_bytes(),
-        Form::Markdown => overview::tables(&files, question).to_markdown().into_bytes(),
-        Form::Latex => overview::tables(&files, question).to_latex().into_bytes(),
-        Form::Svg(kind) => overview::chart(&files, question, kind)?.into_bytes(),
-        Form::Pdf(kind) => pdf::of_svg(&overview::chart(&files, question, kind)?)?,
-    };
-    let output = OutputArgs { output: args.output.clone(), force: args.force };
-    output.write(&written, env.stdout).map(|()| CommandStatus::Ok)
+            Form::Terminal => {
+                let text = overview::main_tables(&files, question).to_text(env.width);
+                shown(&text).into_owned().into_bytes()
+            }
+            Form::Html => overview::page(&files, question).to_html().into_bytes(),
+            Form::Markdown => overview::tables(&files, question).to_markdown().into_bytes(),
+            Form::Latex => overview::tables(&files, question).to_latex().into_bytes(),
+            Form::Svg(kind) => overview::chart(&files, question, kind)?.into_bytes(),
+            Form::Pdf(kind) => pdf::of_svg(&overview::chart(&files, question, kind)?)?,
+        };
+        let output = OutputArgs { output: self.output.clone(), force: self.force };
+        output.write(&written, env.stdout)
+    }
 }
 
 /// The form in which a report is written.

@@ -8,10 +8,12 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::Args;
 
+use super::folder::bytes_of;
 use super::measure::{MeasureArgs, NOTHING};
 use super::output::finish;
-use super::sources::{bytes_of, of_matrix, source};
-use super::{CommandStatus, Env};
+use super::sources::{of_matrix, source};
+use super::verb::{CommandStatus, Needs, Verb};
+use crate::campaign::env::Env;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Plan, Work};
 use live::Live;
@@ -95,45 +97,51 @@ fn checked(args: &SingleArgs, measure: &MeasureArgs) -> Result<(Source, Format)>
     Ok((source, measure.format_of_one()?))
 }
 
-/// Runs the command. With MPI, each rank takes every step, and an error of one of them ends all.
-pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
-    let measure = &args.measure();
-    let (source, format) = env.together.agree(checked(args, measure))?;
-    let plan = Plan { skip_trivial: false, ..measure.plan().of([&source].into_iter()) };
-    let started = Campaign::start(&plan, !measure.no_isolate, command, env);
-    let mut campaign = env.together.agree(started)?;
-    let opened = measure
-        .reporter(format, env.stdout, env.width)
-        .and_then(|reporter| Ok((reporter, measure.exporters()?)))
-        .and_then(|outputs| {
-            campaign.recording.begin(measure.record_path(), env.stderr)?;
-            campaign.samples = measure.sample_file()?;
-            Ok(outputs)
-        });
-    let (reporter, mut exporters) = env.together.agree(opened)?;
-    let mut live = Live::new(reporter, format.is_written_at_once() && measure.output.is_none());
-    let work = Work::new(&source, bytes_of(&source));
-    let interrupted = campaign.run(&[work], Display::Methods, &mut live)?;
-    let complete = live.report.clone();
-    if interrupted && format == Format::Text {
-        live.keep_partial();
+impl Verb for SingleArgs {
+    fn needs(&self) -> Needs {
+        self.measure.needs()
     }
-    let report = live.report.clone();
-    if let Some((_, reason)) = report.end().filter(|_| report.groups.is_empty()) {
-        bail!("{}", of_matrix(&source, reason));
+
+    /// Runs the command. With MPI, each rank takes every step, and an error of one of them ends all.
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let measure = &self.measure();
+        let (source, format) = env.together.agree(checked(self, measure))?;
+        let plan = Plan { skip_trivial: false, ..measure.plan().of([&source].into_iter()) };
+        let started = Campaign::start(&plan, !measure.no_isolate, env.words.clone(), env);
+        let mut campaign = env.together.agree(started)?;
+        let opened = measure
+            .reporter(format, env.stdout, env.width)
+            .and_then(|reporter| Ok((reporter, measure.exporters()?)))
+            .and_then(|outputs| {
+                campaign.recording.begin(measure.record_path(), env.stderr)?;
+                campaign.samples = measure.sample_file()?;
+                Ok(outputs)
+            });
+        let (reporter, mut exporters) = env.together.agree(opened)?;
+        let mut live = Live::new(reporter, format.is_written_at_once() && measure.output.is_none());
+        let work = Work::new(&source, bytes_of(&source));
+        let interrupted = campaign.run(&[work], Display::Methods, &mut live)?;
+        let complete = live.report.clone();
+        if interrupted && format == Format::Text {
+            live.keep_partial();
+        }
+        let report = live.report.clone();
+        if let Some((_, reason)) = report.end().filter(|_| report.groups.is_empty()) {
+            bail!("{}", of_matrix(&source, reason));
+        }
+        measure.warn(&report, env.stderr)?;
+        // A run that is interrupted before the matrix is read has no results and leaves earlier files unchanged.
+        if !report.facts.file.is_empty() {
+            exporters.iter_mut().try_for_each(|exporter| exporter.report(&complete))?;
+            finish(exporters.into_iter().chain([live.end()?]))?;
+        }
+        campaign.finish(env.stderr)?;
+        if interrupted {
+            writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
+        }
+        let has_result = |row: &Row| row.is_ok() || row.is_bad() && row.method_name.is_some();
+        let is_alone = env.together.count().is_none();
+        ensure!(interrupted || !is_alone || report.rows().any(has_result), NOTHING);
+        Ok(CommandStatus::bad_if(interrupted || report.is_bad()))
     }
-    measure.warn(&report, env.stderr)?;
-    // A run that is interrupted before the matrix is read has no results and leaves earlier files unchanged.
-    if !report.facts.file.is_empty() {
-        exporters.iter_mut().try_for_each(|exporter| exporter.report(&complete))?;
-        finish(exporters.into_iter().chain([live.end()?]))?;
-    }
-    campaign.finish(env.stderr)?;
-    if interrupted {
-        writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
-    }
-    let has_result = |row: &Row| row.is_ok() || row.is_bad() && row.method_name.is_some();
-    let is_alone = env.together.count().is_none();
-    ensure!(interrupted || !is_alone || report.rows().any(has_result), NOTHING);
-    Ok(if interrupted || report.is_bad() { CommandStatus::Bad } else { CommandStatus::Ok })
 }

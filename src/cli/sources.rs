@@ -1,10 +1,10 @@
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::folder::{LeftOut, find};
+use super::folder::{LeftOut, find, sized};
 use super::named::path;
 use crate::collection::{Datasets, Matrix};
 use spmv_matrix::generate::Generator;
@@ -98,21 +98,7 @@ pub fn surrogate(matrix: &Matrix) -> Result<Source> {
 }
 
 /// Prepends the name of the matrix to a reason, unless it already begins with it, as read errors do.
-pub fn of_matrix(source: &Source, reason: &str) -> String {
-    let name = source.to_string();
+pub fn of_matrix(matrix: impl ToString, reason: &str) -> String {
+    let name = matrix.to_string();
     if reason.starts_with(&name) { reason.to_owned() } else { format!("{name}: {reason}") }
-}
-
-pub fn sized(file: PathBuf) -> (Source, u64) {
-    let source = Source::File(file);
-    let bytes = bytes_of(&source);
-    (source, bytes)
-}
-
-/// Returns the size of a matrix file in bytes; 0 for a generated matrix or an unreadable file.
-pub fn bytes_of(source: &Source) -> u64 {
-    match source {
-        Source::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
-        Source::Generated(_) | Source::Surrogate(..) => 0,
-    }
 }

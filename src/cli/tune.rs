@@ -1,5 +1,6 @@
 //! `spmv-bench tune`: finds the best parameter values over many matrices.
 
+mod rows;
 mod sweeps;
 
 use std::ffi::OsString;
@@ -7,17 +8,16 @@ use std::io::Write;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use serde::Serialize;
 
-use super::measure::{MORE, MeasureArgs, NOTHING, shared};
+use super::help::{MORE, shared};
+use super::measure::{MeasureArgs, NOTHING};
 use super::sources::{of_matrix, sources};
-use super::{CommandStatus, Env};
+use super::verb::{CommandStatus, Needs, Verb};
 use crate::campaign::choice::chosen;
+use crate::campaign::env::Env;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Plan, Sink, Work};
-use spmv_results::files::cells::to_csv;
-use spmv_results::files::output::{self, Output};
-use spmv_results::files::rows::{RowFile, is_not_regular_file};
+use rows::Rows;
 use spmv_results::matrix::MatrixReport;
 use spmv_results::row::Row;
 use spmv_results::settings::DeviceChoice;
@@ -25,19 +25,31 @@ use spmv_results::text::Sort;
 use spmv_results::text::modelled;
 use sweeps::{SHAPES, SIZES, Sweeps};
 
+/// Finds the best parameter values of a method over many matrices
+///
+/// csr-k: measures every value of the parameter srs, and of ssrs if the method has it, unless --methods
+/// sets a value. The default methods are csr2 and csr3, or gpu-csrk-3 and gpu-csrk-3.5 on a GPU or a modelled one.
+/// Prints the best sizes, their logarithmic regression over the mean row length, their geometric mean, and the
+/// constant size with the smallest slowdown. With --output, writes one CSV row per matrix and size.
+///
+/// shapes: measures the parameter combinations that --methods names, by default the launch shapes of the
+/// main GPU methods. Prints the speed of each combination as a percentage of the best one, as the
+/// geometric mean over the matrices. With --output, writes the same rows as corpus.
+///
+/// Unless --rounds is given, there is one round, so that only one size is in memory at a time.
 #[derive(Debug, Args)]
 #[command(mut_args = shared, after_help = MORE)]
 #[command(mut_arg("format", |it| it.hide(true)), mut_arg("products", |it| it.hide(true)))]
 #[command(mut_arg("output", |it| it.help("Write the rows to this file, as CSV").long_help(None)))]
 pub struct TuneArgs {
+    #[command(flatten)]
+    pub measure: MeasureArgs,
     /// The parameters to tune
     #[arg(value_enum)]
     pub what: Tunable,
     /// Folders, files, GROUP/NAME, gen:SPEC or surrogate:SET, as for corpus
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<OsString>,
-    #[command(flatten)]
-    pub measure: MeasureArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -48,39 +60,49 @@ pub enum Tunable {
     Shapes,
 }
 
-pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
-    let measure = with_defaults(args.measure, args.what)?;
-    let sources = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
-    measure.check_files(sources.iter().map(|(source, _)| source))?;
-    measure.check_new()?;
-    let plan = measure.plan();
-    let (choices, precisions) = (chosen(&plan.run)?, &plan.run.precisions);
-    let (mut sweeps, varied) = match args.what {
-        Tunable::CsrK => (Sweeps::of_sizes(&choices, precisions)?, &SIZES[..]),
-        Tunable::Shapes => (Sweeps::of_shapes(&choices, precisions), &[][..]),
-    };
-    let plan = Plan { sweep: varied.iter().map(|&name| name.into()).collect(), ..plan };
-    let mut campaign = Campaign::start(&plan, !measure.no_isolate, command, env)?;
-    let cells = &campaign.recording.record.cells;
-    sweeps.keep(|method| cells.iter().any(|cell| cell.method == method));
-    let modelled = cells.first().and_then(|cell| modelled(cell.device));
-    let rows = Rows::open(&measure)?;
-    campaign.recording.begin(measure.record_path(), env.stderr)?;
-    campaign.samples = measure.sample_file()?;
-    campaign.recording.write()?;
-    let works: Vec<_> = sources.iter().map(|(source, bytes)| Work::new(source, *bytes)).collect();
-    let status = CommandStatus::Ok;
-    let mut results = Results { sweeps, rows, status, any: false, stderr: env.stderr };
-    let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
-    let Results { sweeps, status, any, .. } = results;
-    if interrupted {
-        writeln!(env.stderr, "interrupted: the results contain only the matrices measured so far")?;
+impl Verb for TuneArgs {
+    fn needs(&self) -> Needs {
+        self.measure.needs()
     }
-    campaign.finish(env.stderr)?;
-    sweeps.write(env.stdout)?;
-    modelled.map_or(Ok(()), |note| writeln!(env.stdout, "{note}"))?;
-    ensure!(interrupted || any, NOTHING);
-    Ok(status)
+
+    fn run(&self, env: &mut Env) -> Result<CommandStatus> {
+        let measure = with_defaults(self.measure.clone(), self.what)?;
+        let sources = sources(&self.sources, measure.datasets.as_deref(), env.stderr)?;
+        measure.check_files(sources.iter().map(|(source, _)| source))?;
+        measure.check_new()?;
+        let plan = measure.plan();
+        let (choices, precisions) = (chosen(&plan.run)?, &plan.run.precisions);
+        let (mut sweeps, varied) = match self.what {
+            Tunable::CsrK => (Sweeps::of_sizes(&choices, precisions)?, &SIZES[..]),
+            Tunable::Shapes => (Sweeps::of_shapes(&choices, precisions), &[][..]),
+        };
+        let plan = Plan { sweep: varied.iter().map(|&name| name.into()).collect(), ..plan };
+        let mut campaign = Campaign::start(&plan, !measure.no_isolate, env.words.clone(), env)?;
+        let cells = &campaign.recording.record.cells;
+        sweeps.keep(|method| cells.iter().any(|cell| cell.method == method));
+        let modelled = cells.first().and_then(|cell| modelled(cell.device));
+        let rows = Rows::open(&measure)?;
+        campaign.recording.begin(measure.record_path(), env.stderr)?;
+        campaign.samples = measure.sample_file()?;
+        campaign.recording.write()?;
+        let works: Vec<_> =
+            sources.iter().map(|(source, bytes)| Work::new(source, *bytes)).collect();
+        let status = CommandStatus::Ok;
+        let mut results = Results { sweeps, rows, status, any: false, stderr: env.stderr };
+        let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
+        let Results { sweeps, status, any, .. } = results;
+        if interrupted {
+            writeln!(
+                env.stderr,
+                "interrupted: the results contain only the matrices measured so far"
+            )?;
+        }
+        campaign.finish(env.stderr)?;
+        sweeps.write(env.stdout)?;
+        modelled.map_or(Ok(()), |note| writeln!(env.stdout, "{note}"))?;
+        ensure!(interrupted || any, NOTHING);
+        Ok(status)
+    }
 }
 
 struct Results<'o> {
@@ -127,33 +149,4 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
     measure.methods.get_or_insert_with(|| methods.iter().copied().map(String::from).collect());
     measure.rounds.get_or_insert(1);
     Ok(measure)
-}
-
-/// The output of `--output`, if there is one. The rows of a matrix are written as soon as it is measured.
-enum Rows {
-    Nowhere,
-    File(RowFile),
-    Device { device: Output<'static>, has_header: bool },
-}
-
-impl Rows {
-    fn open(measure: &MeasureArgs) -> Result<Self> {
-        let Some(path) = &measure.output else { return Ok(Self::Nowhere) };
-        output::check(path, measure.force)?;
-        if !is_not_regular_file(path) {
-            return Ok(Self::File(RowFile::replace(path)?));
-        }
-        Ok(Self::Device { device: Output::file(path, measure.force)?, has_header: false })
-    }
-
-    fn write(&mut self, row: impl Serialize) -> Result<()> {
-        match self {
-            Self::Nowhere => Ok(()),
-            Self::File(file) => file.add(&[row]),
-            Self::Device { device, has_header } => {
-                let text = to_csv(&[row], !std::mem::replace(has_header, true))?;
-                Ok(device.write_all(&text)?)
-            }
-        }
-    }
 }

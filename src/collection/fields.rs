@@ -1,6 +1,6 @@
 //! The fields of matrices that filters can use.
 
-use super::Matrix;
+use super::matrix::Matrix;
 use spmv_results::filter::{Field, Filtered};
 
 /// The grammar, for help texts.

@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use super::{DatasetsError, Matrix, is_id};
+use super::datasets::DatasetsError;
+use super::matrix::{Matrix, is_id};
 
 /// Parses an index. `file` is its name in messages.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Matrix>, DatasetsError> {
@@ -107,29 +108,5 @@ mod tests {
         let other = Matrix { kind: "materials,\nproblem".into(), ..matrices[0].clone() };
         let text = text.replace("materials", "materials ");
         assert_eq!(write(&[&other], "08-Oct-2020 17:09:58"), text);
-    }
-
-    #[test]
-    fn errors_name_the_line() {
-        let line = |from, to| format!("1\n\n{}", LINE.replace(from, to));
-        for (text, expected) in [
-            (String::new(), ":1: this line must be the number of matrices, not ''"),
-            ("<html>\n".into(), ":1: this line must be the number of matrices, not '<html>'"),
-            (format!("2\n\n{LINE}"), ":1: 2 matrices must follow, not 1; is the file incomplete?"),
-            (line("1282", "-1"), ":3: entries '-1' is not a number or is out of range"),
-            (line("0.75", "7.5"), ":3: pattern symmetry '7.586805555555556' is not a number or "),
-            (line(",0,materials", ",nan,materials"), ":3: numerical symmetry 'nan' is not a "),
-            (line("1282", &"9".repeat(99)), &format!(":3: entries '{}' is not", "9".repeat(40))),
-            (
-                ",".repeat(9999),
-                &format!(":1: this line must be the number of matrices, not '{}'", ",".repeat(40)),
-            ),
-            (line("1282", &",".repeat(9999)), ":3: 10012 fields instead of 13: group, name"),
-            (line("HB", ".."), ":3: '../arc130' is not of the form GROUP/NAME"),
-            (line(",1282", ""), ":3: 12 fields instead of 13: group, name"),
-        ] {
-            let error = parse(&text, "ssstats.csv").unwrap_err().to_string();
-            assert!(error.starts_with(&format!("ssstats.csv{expected}")), "{error}");
-        }
     }
 }

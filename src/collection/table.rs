@@ -1,7 +1,7 @@
 //! The facts of all matrices in the collection as the program has them: `collection.txt`, in which the form is
 //! described.
 
-use super::Matrix;
+use super::matrix::Matrix;
 
 /// The file. It is written by a test in `tests/datasets.rs` from an index.
 pub const TEXT: &str = include_str!("../../collection.txt");

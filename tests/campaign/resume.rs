@@ -54,7 +54,7 @@ fn other_settings_are_refused_with_the_difference() {
         ("--no-expand", "expand: true, false"),
         ("--shard 1/2", "shard: 1/1, 1/2 (to continue, --shard 1/1)"),
         ("--timeout 7", "timeout: 900.0, 7.0"),
-        ("--fp32", "them: [\"f64, CPU, 1 thread, hot cache\"], [\"f32, CPU, 1 thread"),
+        ("--precision f32", "them: [\"f64, CPU, 1 thread, hot cache\"], [\"f32, CPU, 1 thread"),
     ] {
         let ran = place.run(&words(&format!("--resume {more}"))).exits(2);
         ran.says(difference);

@@ -119,6 +119,7 @@ fn run_in(
 ) -> Ran {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut env = Env {
+        words: Vec::new(),
         stdout: &mut stdout,
         stderr: &mut stderr,
         terminal: false,

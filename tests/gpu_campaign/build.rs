@@ -1,10 +1,8 @@
 //! Tests `gpu-campaign --build` with a fake compiler.
 
-use std::fs;
+use crate::Dir;
 
-use crate::{Dir, Ran};
-
-/// Creates a folder with the sources of two methods, two matrices, and a fake compiler whose battery writes a kernel.
+/// Creates a folder with two matrices, and a fake compiler whose battery writes a kernel.
 fn place() -> Option<Dir> {
     let place = Dir::with_scripts("")?;
     place.program(
@@ -17,80 +15,39 @@ fn place() -> Option<Dir> {
         "bin/battery-1",
         r#"echo "$SPMV_BENCH_ARCHITECTURES" >$SPMV_BENCH_KERNELS/kernel"#,
     );
-    for (name, text) in [
-        ("crates/methods/src/gpu/mod.rs", ""),
-        (
-            "crates/methods/src/gpu/one.rs",
-            r#"use super::shared::X; name: "gpu-one", include_str!("../cuda/one.cu")"#,
-        ),
-        ("crates/methods/src/gpu/two.rs", r#"name: "gpu-two", include_str!("../cuda/two.cu")"#),
-        ("crates/methods/src/gpu/shared.rs", "shared"),
-        ("cuda/one.cu", "#include \"common.cuh\"\n"),
-        ("cuda/two.cu", ""),
-        ("cuda/common.cuh", ""),
-        ("matrices/large.mtx", &"%%MatrixMarket 1 2 3\n".repeat(9)),
-        ("matrices/small.mtx", "%%MatrixMarket\n"),
-    ] {
-        place.write(name, text);
-    }
+    let squares = (0..4000u64).map(|number| (number * number * 7919 % 10_007).to_string());
+    place.write("matrices/large.mtx", squares.collect::<Vec<_>>().join("\n"));
+    place.write("matrices/small.mtx", "%%MatrixMarket\n");
     Some(place)
 }
 
-fn build(place: &Dir) -> Ran {
-    place.run("--build matrices")
-}
-
-fn bytes(place: &Dir) -> Vec<Vec<u8>> {
-    let names = ["programs.tar.xz", "kernels.tar.xz", "bundle.json", "matrices/large.mtx.xz"];
-    names.map(|name| fs::read(place.path("target/gpu-campaign").join(name)).unwrap()).to_vec()
-}
-
 #[test]
-fn a_bundle_is_the_same_to_the_byte_and_can_be_extracted() {
+fn a_package_can_be_extracted() {
     let Some(place) = place() else { return };
-    build(&place).exits(0);
-    let first = bytes(&place);
+    place.run("--build matrices").exits(0);
     place.write("target/gpu-campaign/stale", "");
-    assert!(build(&place).status == Some(0) && bytes(&place) == first);
+    place.write("matrices/small.mtx", "%%MatrixMarket changed\n");
+    place.run("--build matrices").exits(0);
     assert!(!place.path("target/gpu-campaign/stale").exists(), "nothing of an earlier build");
-    // The fake program of the bundle does not run; extraction comes before.
-    fs::remove_dir_all(place.path("target/gpu-campaign-state")).unwrap();
-    place.run("out");
-    assert_eq!(place.read("target/gpu-campaign-state/kernels/kernel"), "90\n");
-    assert_eq!(place.read("target/gpu-campaign-state/matrices/small.mtx"), "%%MatrixMarket\n");
+    // The fake program of the package does not run; extraction comes before.
+    std::fs::remove_dir_all(place.path("target/gpu-campaign-state")).unwrap();
+    place.run("out").exits(2);
+    let state = |name: &str| place.read(&format!("target/gpu-campaign-state/{name}"));
+    assert_eq!(state("kernels/kernel"), "90\n");
+    assert_eq!(state("programs/spmv-bench"), "program\n");
+    assert_eq!(state("matrices/small.mtx"), "%%MatrixMarket changed\n");
 }
 
 #[test]
-fn the_hash_of_a_method_follows_its_sources() {
+fn the_largest_matrices_are_left_out_and_kernels_are_needed() {
     let Some(place) = place() else { return };
-    let hashes = || {
-        build(&place);
-        let bundle = place.json("target/gpu-campaign/bundle.json");
-        ["gpu-one", "gpu-two"].map(|method| bundle["methods"][method].as_str().unwrap().to_owned())
-    };
-    let mut before = hashes();
-    for (changed, expected) in [
-        ("cuda/common.cuh", [true, false]),
-        ("cuda/two.cu", [false, true]),
-        ("crates/methods/src/gpu/shared.rs", [true, false]),
-        ("crates/methods/src/gpu/mod.rs", [true, true]),
-    ] {
-        place.write(changed, &(place.read(changed) + "changed\n"));
-        let now = hashes();
-        assert_eq!([now[0] != before[0], now[1] != before[1]], expected, "{changed}");
-        before = now;
-    }
-}
-
-#[test]
-fn the_largest_matrices_are_left_out_and_too_few_are_an_error() {
-    let Some(place) = place() else { return };
-    let script = place.read("scripts/gpu_campaign/bundle.py");
-    let script = script.replace("MOST_BYTES = 40 << 20", "MOST_BYTES = 66100");
-    place.write("scripts/gpu_campaign/bundle.py", &script);
-    let ran = build(&place);
-    ran.prints("left out: large.mtx.xz");
-    ran.refused("only 1 matrices fit");
+    let script = place.read("scripts/gpu-campaign");
+    place.write(
+        "scripts/gpu-campaign",
+        script.replace("MOST_BYTES = 63 << 20", "MOST_BYTES = 3000"),
+    );
+    place.run("--build matrices").exits(0).prints("left out: large.mtx.xz");
+    assert!(place.path("target/gpu-campaign/matrices/small.mtx.xz").exists());
     place.program("bin/battery-1", "true");
-    build(&place).refused("no kernel was compiled");
+    place.run("--build matrices").refused("no kernel was compiled");
 }

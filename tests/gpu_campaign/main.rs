@@ -16,11 +16,10 @@ use std::process::{Command, Stdio};
 
 use support::{Dir, Ran, skip};
 
-/// The fake program: it has a GPU and two methods.
+/// The fake program: it has a GPU, and prints its arguments.
 const PROGRAM: &str = r#"case $1 in
 system) [ -e no-gpu ] && echo '{"gpus": [], "no_gpu": "no CUDA driver"}' && exit
     echo '{"revision": "abc", "gpus": [{"name": "Some GPU", "driver": "driver 1"}]}' ;;
-methods) printf 'seq    cpu\n    :a=1 x\ngpu-a   gpu\n    :block=1|2 x\n    :srs=3|4 x\ngpu-b   gpu\n' ;;
 *) echo "$*" ;;
 esac"#;
 
@@ -41,16 +40,12 @@ impl Dir {
         python("tomllib")?;
         let place = Self::new(&[]);
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        fs::create_dir_all(place.path("scripts/gpu_campaign")).unwrap();
-        for folder in ["scripts", "scripts/gpu_campaign"] {
-            let entries = root.join(folder).read_dir().unwrap().map(|entry| entry.unwrap().path());
-            for file in entries.filter(|path| path.is_file()) {
-                let to = place.path(file.strip_prefix(root).unwrap().to_str().unwrap());
-                fs::copy(file, to).unwrap();
-            }
+        fs::create_dir(place.path("scripts")).unwrap();
+        for file in ["scripts/gpu-campaign", "scripts/gpu-campaign.toml", "scripts/gpu-profile"] {
+            fs::copy(root.join(file), place.path(file)).unwrap();
         }
         if !steps.is_empty() {
-            place.write("scripts/gpu_campaign/steps.toml", steps);
+            place.write("scripts/gpu-campaign.toml", steps);
         }
         place.program("target/gpu-campaign-state/programs/spmv-bench", PROGRAM);
         Some(place)

@@ -134,8 +134,8 @@ impl Dir {
 
 const RUN: &str = "rows.csv -o out.csv --spmv-bench bin/spmv-bench";
 
-#[test]
-fn shares_are_added_to_their_rows() {
+/// Returns rows of the CPU, of two GPU methods that are profiled once, and of one that was skipped.
+fn rows_of_all_kinds() -> [Row; 5] {
     let grid = "gen:grid3d,n=4";
     let cpu = Row { device: Some(Device::Cpu), ..row(grid, "seq") };
     let light = Row {
@@ -147,8 +147,12 @@ fn shares_are_added_to_their_rows() {
     let reason = "it would be 9.0 times as large, \"mostly fill\"".to_owned();
     let skipped = row(grid, "gpu-ell").ended(Status::Skipped, reason);
     let cold = Row { cache: Some(CacheState::Cold), ..row(grid, "gpu-pcsr") };
-    let rows = [cpu, row(grid, "gpu-pcsr"), light, skipped, cold];
-    let Some(place) = place(&rows) else { return };
+    [cpu, row(grid, "gpu-pcsr"), light, skipped, cold]
+}
+
+#[test]
+fn shares_are_added_to_their_rows() {
+    let Some(place) = place(&rows_of_all_kinds()) else { return };
     place.write("m.mtx", "");
     // Values with thousands separators, and times in several units.
     let kernels = [

@@ -2,19 +2,20 @@
 
 use anyhow::Result;
 
-use super::CompareArgs;
-use crate::cli::{CommandStatus, Env};
+use crate::campaign::env::Env;
+use crate::cli::verb::CommandStatus;
 use spmv_results::report::compare::{Comparison, End, Judged};
 
-/// Says on stderr what in B is worse than the limits allow or may be, or how much worse it may be within the intervals.
-/// Without a limit everything is allowed. What more of decides is `counted`.
+/// Says on stderr what in B is worse than the limits, in percent, allow or may be, or how much worse it may be within
+/// the intervals. Without a limit everything is allowed. What more of decides is `counted`.
 pub fn judge(
-    args: &CompareArgs,
+    above: Option<f64>,
+    pair_above: Option<f64>,
     comparison: &Comparison,
     counted: &str,
     env: &mut Env,
 ) -> Result<CommandStatus> {
-    if args.fail_above.or(args.fail_pair_above).is_none() {
+    if above.or(pair_above).is_none() {
         return Ok(CommandStatus::Ok);
     }
     let err = &mut env.stderr;
@@ -22,7 +23,7 @@ pub fn judge(
     if lost > 0 {
         writeln!(err, "{lost} rows are ok in A but not in B")?;
     }
-    let judged = comparison.judged(args.fail_above, args.fail_pair_above);
+    let judged = comparison.judged(above, pair_above);
     for it in &judged {
         let (percent, shown) = (it.percent, in_words(it));
         match it.end() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::cli::sources::of_matrix;
 use spmv_results::report::advice::answer;
 use spmv_results::report::means::Kinds;
 use spmv_results::report::names::count;
@@ -43,19 +44,15 @@ impl Tally {
             *self.rows.entry(row.status.expect("every row has one")).or_default() += 1;
             self.bad |= row.is_bad();
             self.failed |= row.status == Some(Status::Failed);
-            if let Some(method) = row.method_name.as_deref().filter(|_| row.is_bad()) {
-                let status = row.status.map_or("", Status::name);
-                let reason = row.reason.text().unwrap_or("no reason given");
-                self.faults.push(format!("{status}: {method} on {}: {reason}", row.file));
-            }
-            if row.method_name.is_none() {
-                self.trivial += usize::from(row.is_trivial());
-                let reason = row.reason.text().unwrap_or("no reason given");
-                let why = || match reason.starts_with(&row.file) {
-                    true => reason.to_owned(),
-                    false => format!("{}: {reason}", row.file),
-                };
-                self.unreadable.extend((!row.is_trivial()).then(why));
+            let reason = row.reason.text().unwrap_or("no reason given");
+            match row.method_name.as_deref() {
+                Some(method) if row.is_bad() => {
+                    let status = row.status.map_or("", Status::name);
+                    self.faults.push(format!("{status}: {method} on {}: {reason}", row.file));
+                }
+                Some(_) => {}
+                None if row.is_trivial() => self.trivial += 1,
+                None => self.unreadable.push(of_matrix(&row.file, reason)),
             }
             let asked = self.planned.map(|products| row.clone().with_setup(products));
             let time = Time::of(asked.as_ref().unwrap_or(row), self.matrices);
@@ -85,18 +82,8 @@ impl Tally {
             of(Status::Failed),
             of(Status::Timeout)
         )?;
-        for fault in self.faults.iter().take(NAMED) {
-            writeln!(err, "{fault}")?;
-        }
-        if self.faults.len() > NAMED {
-            writeln!(err, "and {} more: their rows have the reasons", self.faults.len() - NAMED)?;
-        }
-        for why in self.unreadable.iter().take(NAMED) {
-            writeln!(err, "not measured: {why}")?;
-        }
-        if unreadable > NAMED {
-            writeln!(err, "and {} more: their rows have no method", unreadable - NAMED)?;
-        }
+        write_first(err, "", &self.faults, "their rows have the reasons")?;
+        write_first(err, "not measured: ", &self.unreadable, "their rows have no method")?;
         for (setting, times) in self.times.iter().filter(|group| !group.1.is_empty()) {
             let standings = Standings::over(times, None).together();
             let planned =
@@ -110,6 +97,17 @@ impl Tally {
         let kinds = Kinds::of(times.map(|time| time.values_repeat)).together();
         kinds.note().iter().try_for_each(|note| writeln!(err, "{}", wrapped(note, width)))
     }
+}
+
+/// Writes the first lines, each after a word, and how many more there are.
+fn write_first(err: &mut dyn Write, word: &str, lines: &[String], rest: &str) -> io::Result<()> {
+    for line in lines.iter().take(NAMED) {
+        writeln!(err, "{word}{line}")?;
+    }
+    if lines.len() > NAMED {
+        writeln!(err, "and {} more: {rest}", lines.len() - NAMED)?;
+    }
+    Ok(())
 }
 
 /// Whether a row is of a method with a single thread. That of a plug-in, which may be closed already, is if it had one.

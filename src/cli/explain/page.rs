@@ -177,9 +177,10 @@ impl<'a> StagePage<'a> {
             writeln!(out, "  without {}: {time} ms ({change:+.0} %)", cured.problem)?;
         }
         let others: Vec<_> = others.iter().map(|cured| cured.problem).collect();
-        match others.is_empty() {
-            true => Ok(()),
-            false => writeln!(out, "  the same time without: {}", others.join(", ")),
+        if others.is_empty() {
+            Ok(())
+        } else {
+            writeln!(out, "  the same time without: {}", others.join(", "))
         }
     }
 }

@@ -1,8 +1,10 @@
+//! The matrices that the words of the command line select.
+
 use std::collections::{BTreeSet, HashSet};
 
 use anyhow::{Result, ensure};
 
-use super::FetchArgs;
+use super::args::FetchArgs;
 use crate::collection::{Datasets, Matrix, is_id};
 use spmv_matrix::near::hint;
 

@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 use anyhow::{Result, ensure};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{FetchArgs, megabytes};
-use crate::cli::{CommandStatus, Env};
+use super::args::FetchArgs;
+use super::list::megabytes;
+use crate::campaign::env::Env;
+use crate::cli::verb::CommandStatus;
 use crate::collection::Matrix;
 use crate::collection::fetch::address::is_exposed;
 use crate::collection::fetch::folder::Folder;
@@ -27,25 +29,9 @@ pub fn run(
     env: &mut Env,
 ) -> Result<CommandStatus> {
     let begun = env.clock.now();
-    let (mut missing, mut present, mut failed) = (Vec::new(), 0, 0);
-    for task in tasks {
-        let id = &task.matrix.id;
-        if let Some(note) = task.note.as_ref().filter(|_| !args.quiet) {
-            writeln!(env.stderr, "{id}: {note}")?;
-        }
-        match &task.state {
-            State::Missing => missing.push(task),
-            State::Present => {
-                present += 1;
-                // An earlier run was killed before it could remove the archive.
-                fetch.folder.part(&task.matrix).discard()?;
-            }
-            State::Taken(message) => {
-                writeln!(env.stderr, "{id}: not downloaded: {message}")?;
-                failed += 1;
-            }
-        }
-    }
+    let missing = missing(args, tasks, fetch, env)?;
+    let present = tasks.iter().filter(|task| task.state == State::Present).count();
+    let taken = tasks.len() - present - missing.len();
     if !args.quiet {
         let bytes = missing.iter().map(|task| task.matrix.archive_bytes_estimate()).sum();
         writeln!(
@@ -59,9 +45,8 @@ pub fn run(
         )?;
     }
     check_room(&missing, fetch)?;
-    let Downloads { archives, failed: not_downloaded, offline } =
-        download(args, &missing, fetch, env);
-    failed += not_downloaded;
+    let Downloads { archives, failed, offline } = download(args, &missing, fetch, env);
+    let failed = taken + failed;
     let is_interrupted = fetch.web.is_interrupted();
     if !args.quiet {
         let interrupted = "interrupted, the next run resumes unfinished downloads; ";
@@ -83,7 +68,30 @@ pub fn run(
             fetch.folder.path.display()
         )?;
     }
-    Ok(if failed > 0 || is_interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
+    Ok(CommandStatus::bad_if(failed > 0 || is_interrupted))
+}
+
+/// Returns the matrices to download, and says what is special about the others.
+fn missing<'t>(
+    args: &FetchArgs,
+    tasks: &'t [WantedMatrix],
+    fetch: &Fetch,
+    env: &mut Env,
+) -> Result<Vec<&'t WantedMatrix>> {
+    let mut missing = Vec::new();
+    for task in tasks {
+        let id = &task.matrix.id;
+        if let Some(note) = task.note.as_ref().filter(|_| !args.quiet) {
+            writeln!(env.stderr, "{id}: {note}")?;
+        }
+        match &task.state {
+            State::Missing => missing.push(task),
+            // An earlier run was killed before it could remove the archive.
+            State::Present => fetch.folder.part(&task.matrix).discard()?,
+            State::Taken(message) => writeln!(env.stderr, "{id}: not downloaded: {message}")?,
+        }
+    }
+    Ok(missing)
 }
 
 #[derive(Default)]

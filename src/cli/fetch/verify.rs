@@ -7,9 +7,10 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use super::FetchArgs;
+use super::args::FetchArgs;
 use super::choose::ids;
-use crate::cli::{CommandStatus, Env};
+use crate::campaign::env::Env;
+use crate::cli::verb::CommandStatus;
 use crate::collection::Datasets;
 use crate::collection::fetch::folder::Folder;
 use crate::collection::fetch::ledger::{Ledger, LedgerRow};
@@ -34,36 +35,22 @@ pub fn run(
     );
     let (mut correct, mut wrong, mut missing) = (0, 0, 0);
     for row in rows.iter().filter(|row| args.words.is_empty() || named.contains(&row.matrix)) {
-        let file = folder.file(&row.file);
-        let (count, problem) = match folder.bytes(&row.file) {
-            Ok(None) => (&mut missing, "missing".into()),
-            Err(error) => (&mut wrong, error.to_string()),
-            Ok(Some(bytes)) if bytes != row.bytes => {
-                (&mut wrong, format!("{bytes} bytes, not {}", row.bytes))
+        let (count, problem) = match state(row, folder, env)? {
+            State::Correct => {
+                correct += 1;
+                continue;
             }
-            Ok(Some(_)) => match sha256(&file, env.interrupted) {
-                Ok(found) if found == row.sha256 => {
-                    correct += 1;
-                    continue;
-                }
-                Ok(found) => (&mut wrong, format!("its SHA-256 is {found}, not {}", row.sha256)),
-                Err(error) => match error.downcast::<FetchError>() {
-                    Ok(interrupted) => return Err(interrupted.into()),
-                    Err(error) => (&mut wrong, error.to_string()),
-                },
-            },
+            State::Missing => (&mut missing, "missing".into()),
+            State::Wrong(problem) => (&mut wrong, problem),
         };
         *count += 1;
-        writeln!(env.stdout, "{}: {problem}", file.display())?;
+        writeln!(env.stdout, "{}: {problem}", folder.file(&row.file).display())?;
     }
     for id in named.iter().filter(|id| rows.iter().all(|row| row.matrix != **id)) {
         writeln!(env.stdout, "{id}: not downloaded into {shown}")?;
         missing += 1;
     }
-    let unknown = match args.words.is_empty() {
-        true => unknown(folder, &rows),
-        false => BTreeSet::new(),
-    };
+    let unknown = if args.words.is_empty() { unknown(folder, &rows) } else { BTreeSet::new() };
     for file in &unknown {
         let path = folder.path.join(file);
         writeln!(env.stdout, "{}: its SHA-256 is not in the ledger", path.display())?;
@@ -76,7 +63,31 @@ pub fn run(
         )?;
     }
     let is_bad = correct == 0 || wrong + missing + unknown > 0;
-    Ok(if is_bad { CommandStatus::Bad } else { CommandStatus::Ok })
+    Ok(CommandStatus::bad_if(is_bad))
+}
+
+enum State {
+    Correct,
+    Missing,
+    /// With the reason.
+    Wrong(String),
+}
+
+/// Compares the file of a row with its size and its hash.
+fn state(row: &LedgerRow, folder: &Folder, env: &Env) -> Result<State> {
+    match folder.bytes(&row.file) {
+        Ok(Some(bytes)) if bytes == row.bytes => {}
+        Ok(Some(bytes)) => return Ok(State::Wrong(format!("{bytes} bytes, not {}", row.bytes))),
+        Ok(None) => return Ok(State::Missing),
+        Err(error) => return Ok(State::Wrong(error.to_string())),
+    }
+    Ok(match sha256(&folder.file(&row.file), env.interrupted) {
+        Ok(found) if found == row.sha256 => State::Correct,
+        Ok(found) => State::Wrong(format!("its SHA-256 is {found}, not {}", row.sha256)),
+        Err(error) => State::Wrong(
+            error.downcast::<FetchError>().map_or_else(|error| Ok(error.to_string()), Err)?,
+        ),
+    })
 }
 
 /// Returns the matrix files in the folder that have no row.

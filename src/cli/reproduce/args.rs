@@ -5,12 +5,25 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::args::AddedArgs;
-use crate::cli::measure::{RARE, grouped};
+use crate::cli::help::{RARE, grouped};
 use crate::cli::values::{device, finite, seconds};
+use crate::cli::verb::AddedArgs;
 use crate::collection::fetch::folder::DATA;
 use spmv_results::settings::DeviceChoice;
 
+/// The time per method in a quick run.
+const QUICK_TIME: Duration = Duration::from_millis(50);
+const QUICK_ROUNDS: u32 = 2;
+
+/// Repeats the papers' experiments and judges their claims
+///
+/// Without an ID, lists the experiments. With an ID, runs the measurements of the experiment, writes the
+/// rows, the claims and a report into a folder, and prints the paper's numbers next to the measured ones,
+/// each with a verdict. Nothing is measured twice: rows of an interrupted run are reused, and so are rows
+/// that another experiment measured on the same day and machine.
+///
+/// Exit status: 0 if all results are correct, whatever the verdicts, 1 if a result is wrong or a method
+/// failed, 2 if the command or an experiment could not run.
 #[derive(Debug, Args)]
 #[command(mut_args = grouped)]
 pub struct ReproduceArgs {
@@ -77,6 +90,18 @@ pub struct ReproduceArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub added: AddedArgs,
+}
+
+impl ReproduceArgs {
+    /// Returns the number of rounds of blocks that state none, if it is not that of their protocol.
+    pub fn rounds(&self) -> Option<u32> {
+        self.quick.then_some(QUICK_ROUNDS)
+    }
+
+    /// Returns the limit of the time per method, if it is not that of the protocol.
+    pub fn max_time(&self) -> Option<Duration> {
+        self.max_time.or(self.quick.then_some(QUICK_TIME))
+    }
 }
 
 /// Parses `--device`: as for other commands, or `model` for the GPUs that each experiment's source measured on.

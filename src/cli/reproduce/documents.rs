@@ -10,7 +10,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::cli::{CommandStatus, Env};
+use crate::campaign::env::Env;
+use crate::cli::verb::CommandStatus;
 use records::Records;
 use spmv_matrix::cache;
 use spmv_results::files::output::failed;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use anyhow::Result;
 
 use super::plan::{Batch, Plan};
+use crate::campaign::env::Env;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Plan as CampaignPlan, Work};
-use crate::cli::Env;
 use crate::cli::sources::of_matrix;
 use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::order::Order;

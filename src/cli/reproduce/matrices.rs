@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
@@ -24,14 +23,11 @@ const QUICK_OF_A_SET: usize = 6;
 const QUICK_OF_A_LIST: usize = 4;
 
 /// The matrices that experiments can measure: the files in the folder of the data, and generated matrices.
-pub struct Library {
-    data: PathBuf,
+pub struct Library<'a> {
+    args: &'a ReproduceArgs,
     files: Vec<(Source, u64)>,
     by_name: HashMap<String, Vec<(Source, u64)>>,
     datasets: Datasets,
-    surrogates: bool,
-    quick: bool,
-    most_entries: u64,
 }
 
 #[derive(Clone)]
@@ -51,10 +47,10 @@ pub struct Wanted {
     pub left_out: Vec<String>,
 }
 
-impl Library {
+impl<'a> Library<'a> {
     /// Searches the folder for matrices if it exists.
-    pub fn open(args: &ReproduceArgs, stderr: &mut dyn Write) -> Result<Self> {
-        let &ReproduceArgs { ref data, surrogates, quick, max_nonzeros, .. } = args;
+    pub fn open(args: &'a ReproduceArgs, stderr: &mut dyn Write) -> Result<Self> {
+        let data = &args.data;
         let mut left_out = LeftOut::default();
         let files = if data.is_dir() { find(data, &mut left_out, stderr)? } else { Vec::new() };
         left_out.write(&files, stderr)?;
@@ -63,9 +59,7 @@ impl Library {
             let name = matrix_name(&file.0.to_string()).to_owned();
             by_name.entry(name).or_default().push(file.clone());
         }
-        let (data, datasets) = (data.to_owned(), Datasets::ours());
-        let most_entries = max_nonzeros.unwrap_or(u64::MAX);
-        Ok(Self { data, files, by_name, datasets, surrogates, quick, most_entries })
+        Ok(Self { args, files, by_name, datasets: Datasets::ours() })
     }
 
     /// Returns the distinct matrices that the words of a block select.
@@ -74,7 +68,7 @@ impl Library {
         for word in words {
             let of_word = self.of_word(word)?;
             for found in of_word.found {
-                if found.entries > self.most_entries {
+                if self.args.max_nonzeros.is_some_and(|most| found.entries > most) {
                     wanted.left_out.push(found.source.to_string());
                 } else if wanted.found.iter().all(|other| other.source != found.source) {
                     wanted.found.push(found);
@@ -97,7 +91,7 @@ impl Library {
                 let source = Source::parse(OsStr::new(spec)).with_context(|| spec.clone())?;
                 Ok(Found::of_file(&(source, 0)))
             };
-            let specs = spread(expanded(word), self.quick);
+            let specs = spread(expanded(word), self.args.quick);
             let found = specs.iter().map(generated).collect::<Result<_>>()?;
             return Ok(Wanted { found, ..Wanted::default() });
         }
@@ -147,14 +141,16 @@ impl Library {
     fn corpus(&self) -> Result<Wanted> {
         let found = self.files.iter().map(Found::of_file).collect();
         let mut wanted = Wanted { found, ..Wanted::default() };
-        if self.files.is_empty() && self.surrogates {
+        if self.files.is_empty() && self.args.surrogates {
             for matrix in
                 self.datasets.matrices.values().filter(|matrix| matrix.surrogate.is_some())
             {
                 wanted.found.extend(self.matrix(matrix)?);
             }
         } else if self.files.is_empty() {
-            wanted.missing.push(format!("all matrices: {} contains none", self.data.display()));
+            wanted
+                .missing
+                .push(format!("all matrices: {} contains none", self.args.data.display()));
         }
         self.thin(&mut wanted.found);
         Ok(wanted)
@@ -180,14 +176,14 @@ impl Library {
         if let Some((source, _)) = self.file(&matrix.id) {
             return Ok(Some(Found { source: source.clone(), entries }));
         }
-        let surrogate = self.surrogates.then(|| surrogate(matrix)).transpose()?;
+        let surrogate = self.args.surrogates.then(|| surrogate(matrix)).transpose()?;
         Ok(surrogate.map(|source| Found { source, entries }))
     }
 
     /// Sorts the matrices by size, and keeps only the smallest ones in a quick run.
     pub fn thin(&self, found: &mut Vec<Found>) {
         found.sort_by_key(|found| found.entries);
-        if self.quick {
+        if self.args.quick {
             found.truncate(QUICK_OF_A_SET);
         }
     }

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::Places;
 use super::matrices::Found;
+use super::places::Places;
 use super::plan::{Batch, Plan};
+use crate::campaign::env::Env;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Plan as CampaignPlan, Sink, Work};
-use crate::cli::Env;
 use spmv_results::files::read::RecordedRow;
 use spmv_results::matrix::MatrixReport;
 use spmv_results::matrix::stage_row::StageRow;

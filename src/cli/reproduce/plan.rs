@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::args::ReproduceArgs;
 use super::blocks;
 use super::matrices::{Found, Library};
 use crate::campaign::choice::chosen;
@@ -45,16 +46,13 @@ pub struct Plan {
     pub modelled: bool,
 }
 
+/// What decides about the plan of an experiment beside its definition.
 pub struct Here<'a> {
-    pub library: &'a Library,
-    pub device: DeviceChoice,
+    pub args: &'a ReproduceArgs,
+    pub library: &'a Library<'a>,
     /// The name of the GPU, or the reason why there is none.
     pub gpu: Result<String, Unavailable>,
     pub cores: usize,
-    /// The number of rounds of blocks that state none.
-    pub rounds: Option<u32>,
-    /// The limit of the time per method, in place of that of the protocol.
-    pub max_time: Option<Duration>,
 }
 
 /// Returns the modelled GPUs on which an experiment runs: those of `--device`, or those of the experiment's source.
@@ -68,12 +66,13 @@ pub fn models<'a>(device: &'a DeviceChoice, experiment: &'a Experiment) -> &'a [
 
 impl Plan {
     pub fn of(experiment: &Experiment, here: &Here) -> Result<Self> {
-        let modelled = matches!(here.device, DeviceChoice::Models(_));
+        let Here { args, library, .. } = here;
+        let modelled = matches!(args.device, DeviceChoice::Models(_));
         let mut plan = Self { modelled, ..Self::default() };
         for block in
-            experiment.blocks.iter().filter(|block| here.device.includes(blocks::device(block)))
+            experiment.blocks.iter().filter(|block| args.device.includes(blocks::device(block)))
         {
-            let models = models(&here.device, experiment);
+            let models = models(&args.device, experiment);
             let is_modelled = !(models.is_empty() && block.models.is_empty());
             if let (Device::Gpu, false, Err(Unavailable(reason))) =
                 (blocks::device(block), is_modelled, &here.gpu)
@@ -81,20 +80,20 @@ impl Plan {
                 plan.without_gpu = Some(reason.clone());
                 continue;
             }
-            let mut wanted = here.library.wanted(&block.matrices)?;
+            let mut wanted = library.wanted(&block.matrices)?;
             if is_modelled {
                 // A quick run of a model needs fewer matrices, because its time limits have no effect.
-                here.library.thin(&mut wanted.found);
+                library.thin(&mut wanted.found);
             }
             plan.missing.extend(wanted.missing);
             plan.fetch.extend(wanted.fetch);
             plan.left_out.extend(wanted.left_out);
-            let block = Block { rounds: block.rounds.or(here.rounds), ..block.clone() };
+            let block = Block { rounds: block.rounds.or(args.rounds()), ..block.clone() };
             for mut run in blocks::runs(&block, here.cores, models) {
-                run.settings.max_time = here.max_time.unwrap_or(run.settings.max_time);
-                if let (DeviceChoice::Gpu(None), DeviceChoice::Gpu(_)) = (&run.device, &here.device)
+                run.settings.max_time = args.max_time().unwrap_or(run.settings.max_time);
+                if let (DeviceChoice::Gpu(None), DeviceChoice::Gpu(_)) = (&run.device, &args.device)
                 {
-                    run.device = here.device.clone();
+                    run.device = args.device.clone();
                 }
                 plan.batches.push(Batch::of(run, wanted.found.clone(), here)?);
             }
@@ -114,9 +113,10 @@ impl Plan {
 
     /// Returns how much of the experiment can be measured on this machine.
     pub fn extent(&self) -> &'static str {
-        let (done, in_part) = match self.modelled {
-            true => ("modelled", "modelled in part"),
-            false => ("measured", "measured in part"),
+        let (done, in_part) = if self.modelled {
+            ("modelled", "modelled in part")
+        } else {
+            ("measured", "measured in part")
         };
         match (self.has_cells(), &self.without_gpu) {
             (true, None) if self.missing.is_empty() && self.left_out.is_empty() => done,

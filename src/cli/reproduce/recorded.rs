@@ -6,13 +6,14 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::QUICK_RUN;
 use super::matrices::Library;
 use super::measure::Done;
+use super::places::QUICK_RUN;
 use super::plan::Plan;
 use super::show;
 use crate::campaign::choice::select;
-use crate::cli::{CommandStatus, Env};
+use crate::campaign::env::Env;
+use crate::cli::verb::CommandStatus;
 use spmv_methods::method::Choice;
 use spmv_results::files::read::RecordedRow;
 use spmv_results::papers::definition::{Block, Experiment};
@@ -53,7 +54,7 @@ pub fn show(
     let missing = if quick { BTreeSet::new() } else { missing(experiment, &done.lines, library)? };
     let plan = Plan { missing, ..Plan::default() };
     show::results(experiment, &done, &plan, quick, folder, env)?;
-    Ok(if done.bad { CommandStatus::Bad } else { CommandStatus::Ok })
+    Ok(CommandStatus::bad_if(done.bad))
 }
 
 /// Checks that the report in a folder, which would be replaced, is not that of another experiment.

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::RESULTS;
 use super::blocks::needs;
 use super::lacks::Lacks;
 use super::measure::Done;
+use super::places::recorded;
 use super::plan::{Batch, Plan};
+use crate::campaign::env::Env;
 use crate::campaign::progress::estimate::span;
-use crate::cli::Env;
 use crate::cli::corpus::quoted;
 use crate::collection::fetch::folder::DATA;
 use spmv_methods::method::Device;
@@ -52,19 +52,6 @@ pub fn list(env: &mut Env) -> Result<()> {
         "reproduce ID --dry-run shows the plan of an experiment; reproduce --all runs all experiments"
     )?;
     Ok(())
-}
-
-/// Returns the names of an experiment's runs in the folder of results.
-pub fn recorded(root: &Path, id: &str) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in root.join(RESULTS).join(id).read_dir()? {
-        let path = entry?.path();
-        if path.join("rows.csv").is_file() {
-            names.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
-        }
-    }
-    names.sort();
-    Ok(names)
 }
 
 /// Prints what a run would measure, what it would lack, and how long it would take.

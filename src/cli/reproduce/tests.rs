@@ -1,19 +1,26 @@
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Parser;
 
+use super::places::slug;
 use super::plan::Batch;
 use super::*;
 use crate::campaign::choice;
-use crate::cli::args::{Cli, Command};
+use crate::cli::{Cli, Command};
 use spmv_results::papers::definition::Experiment;
 use spmv_results::settings::RunSettings;
 
-fn library(data: &str) -> Library {
-    let words = ["spmv-bench", "reproduce", "--data", data, "--surrogates"];
+/// Returns the arguments of `reproduce` with these words.
+fn args(words: &str) -> ReproduceArgs {
+    let words = ["spmv-bench", "reproduce"].into_iter().chain(words.split_whitespace());
     let Some(Command::Reproduce(args)) = Cli::parse_from(words).command else { panic!() };
-    Library::open(&args, &mut Vec::new()).unwrap()
+    args
+}
+
+fn library(args: &ReproduceArgs) -> Library<'_> {
+    Library::open(args, &mut Vec::new()).unwrap()
 }
 
 /// A file of another group is not taken for a matrix of the same name.
@@ -32,8 +39,8 @@ fn a_matrix_of_the_collection_is_found_by_its_group() {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, "").unwrap();
         }
-        let wanted = library(dir.path().to_str().unwrap()).wanted(&[format!("collection:{id}")]);
-        let found = wanted.unwrap().found;
+        let args = args(&format!("--data {}", dir.path().display()));
+        let found = library(&args).wanted(&[format!("collection:{id}")]).unwrap().found;
         let found: Vec<_> = found.iter().map(|found| found.source.to_string()).collect();
         let expected = expected.map(|file| dir.path().join(file).display().to_string());
         assert_eq!(found, Vec::from_iter(expected), "{files:?} {id}");
@@ -52,11 +59,6 @@ fn every_definition_is_listed() {
     );
 }
 
-fn here(library: &Library, device: DeviceChoice) -> Here<'_> {
-    let gpu = Ok("a GPU".into());
-    Here { library, device, gpu, cores: 64, rounds: None, max_time: None }
-}
-
 /// Parses the command that a plan shows for a batch.
 fn parsed(batch: &Batch) -> RunSettings {
     let words = batch.command().into_iter().chain(["a.mtx".into()]);
@@ -70,10 +72,12 @@ fn parsed(batch: &Batch) -> RunSettings {
 /// and views are measured.
 #[test]
 fn definitions_refer_to_existing_matrices_and_methods() {
-    let library = library("nowhere");
+    let args = args("--data nowhere --surrogates");
+    let library = library(&args);
+    let here = Here { args: &args, library: &library, gpu: Ok("a GPU".into()), cores: 64 };
     for experiment in experiments() {
         let Experiment { id, claims, views, blocks, .. } = &experiment;
-        let plan = Plan::of(&experiment, &here(&library, DeviceChoice::All)).unwrap();
+        let plan = Plan::of(&experiment, &here).unwrap();
         // Matrices that are not in the datasets file have no surrogate.
         let is_of_collection = |name: &String| {
             let word = format!("collection:{name}");
@@ -100,9 +104,9 @@ fn definitions_refer_to_existing_matrices_and_methods() {
 
 #[test]
 fn a_block_overrides_the_rounds_of_the_command_line() {
-    let (library, max_time) = (library("nowhere"), Duration::from_millis(50));
-    let here = here(&library, DeviceChoice::Cpu);
-    let here = Here { rounds: Some(2), max_time: Some(max_time), cores: 1, ..here };
+    let args = args("--data nowhere --surrogates --device cpu --quick");
+    let here = Here { args: &args, library: &library(&args), gpu: Ok("a GPU".into()), cores: 1 };
+    let max_time = Duration::from_millis(50);
     let run = |id| Plan::of(&experiment(id).unwrap(), &here).unwrap().batches.remove(0).run;
     let [stated, usual] = ["determinism", "roofline"].map(run);
     assert_eq!((stated.settings.rounds, stated.settings.max_time), (40, max_time));
@@ -124,7 +128,7 @@ fn an_interrupted_run_continues_in_its_folder_on_another_day() {
         day: "2026-03-02".into(),
         machine: "a-cpu".into(),
         device: DeviceChoice::Models(Vec::new()),
-        origin: Value::Null,
+        origin: serde_json::Value::Null,
     };
     let of_day = |day: &str| results.path().join("x").join(format!("{day}-a-cpu"));
     let begun = |folder: &str| {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 
-use super::Rows;
+use super::rows::Rows;
 use crate::campaign::choice::swept;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Choice;

@@ -14,8 +14,8 @@ use reqwest::{ClientBuilder, Response, Url};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time;
 
-use super::FetchError;
 use super::address::{may_follow, plain};
+use super::error::FetchError;
 
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_REDIRECTS: usize = 10;
@@ -122,13 +122,15 @@ impl<'c> Client<'c> {
             }
             _ => cause(error),
         };
-        let message = match message.starts_with(WRONG_CERTIFICATE) {
-            true => format!("{message} ({CURE})"),
-            false => message,
+        let message = if message.starts_with(WRONG_CERTIFICATE) {
+            format!("{message} ({CURE})")
+        } else {
+            message
         };
-        match error.is_connect() {
-            true => FetchError::Unreachable(message),
-            false => FetchError::Passing { message, asked: None, of_site: true },
+        if error.is_connect() {
+            FetchError::Unreachable(message)
+        } else {
+            FetchError::Passing { message, asked: None, of_site: true }
         }
     }
 }

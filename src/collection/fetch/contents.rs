@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{FetchError, refused};
+use super::error::{FetchError, refused};
 use crate::collection::Matrix;
 use spmv_matrix::reader::{Banner, LONGEST_LINE, Sizes, Symmetry};
 
@@ -93,6 +93,18 @@ pub fn check(text: &mut impl BufRead, matrix: &Matrix, file: &str) -> io::Result
             refused(format!("{file}: {found} entry lines, but its size line specifies {wanted}"))
         }
         None => Ok(()),
+    }
+}
+
+/// Refuses an archive of the matrix if it has another SHA-256 than the datasets file gives.
+pub fn check_sha256(matrix: &Matrix, found: &str) -> Result<(), FetchError> {
+    match matrix.sha256.as_ref().filter(|known| *known != found) {
+        None => Ok(()),
+        Some(known) => Err(FetchError::Refused(format!(
+            "its SHA-256 is {found}, but the datasets file gives {known} for {}; --any-archive accepts the archive \
+             anyway",
+            matrix.id
+        ))),
     }
 }
 

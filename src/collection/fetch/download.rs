@@ -5,16 +5,15 @@ use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime};
 
-use reqwest::header::{
-    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED,
-    RETRY_AFTER,
-};
-use reqwest::{Response, StatusCode};
+use reqwest::Response;
+use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap};
 
 use super::address::{begins_with, plain, way};
+use super::answer::{content_range, is_page, refusal, text, validator};
 use super::client::Client;
+use super::error::{FetchError, OrCannot};
+use super::event::Event;
 use super::folder::{Folder, Origin, Part};
-use super::{Event, FetchError, OrCannot};
 
 /// The number of consecutive attempts without any data after which an address fails.
 const TRIES: u32 = 4;
@@ -25,7 +24,6 @@ const SMALL_TRY_BYTES: u64 = 64 << 10;
 const LEAST_MEAN: u64 = 64 << 10;
 /// The total time that every download may take, even of a small file.
 const LEAST_TIME: Duration = Duration::from_secs(3600);
-const LONGEST_WAIT: Duration = Duration::from_secs(600);
 /// The number of written bytes after which the free space is checked again.
 const BETWEEN_CHECKS: u64 = 16 << 20;
 
@@ -81,10 +79,7 @@ impl Download<'_> {
         let answers: Vec<_> =
             answers.iter().map(|(places, why)| format!("{places}: {why}")).collect();
         let message = format!("{}; {HINT}", answers.join("; "));
-        Err(match is_reached {
-            true => FetchError::Failed(message),
-            false => FetchError::Unreachable(message),
-        })
+        Err(if is_reached { FetchError::Failed(message) } else { FetchError::Unreachable(message) })
     }
 
     /// Downloads from one address, with repeated attempts as long as they may succeed. Returns the way to the file.
@@ -103,9 +98,10 @@ impl Download<'_> {
             small_tries += u32::from(gained < SMALL_TRY_BYTES);
             if tries == TRIES {
                 let message = format!("{message} ({TRIES} attempts)");
-                return Err(match of_site {
-                    true => FetchError::Unreachable(message),
-                    false => FetchError::Refused(message),
+                return Err(if of_site {
+                    FetchError::Unreachable(message)
+                } else {
+                    FetchError::Refused(message)
                 });
             }
             if small_tries == SMALL_TRIES {
@@ -255,62 +251,6 @@ fn passing(message: String) -> FetchError {
     FetchError::Passing { message, asked: None, of_site: false }
 }
 
-/// Returns what a response without a file means. `now` is the time of the response.
-fn refusal(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> FetchError {
-    let message = status.to_string();
-    if !matches!(status.as_u16(), 403 | 408 | 429 | 500..=599) {
-        return FetchError::Refused(message);
-    }
-    match text(headers, &RETRY_AFTER).and_then(|text| wait(text, now)) {
-        Some(wait) if wait > LONGEST_WAIT => FetchError::Refused(format!(
-            "{message}; the server asks to wait {} s, and fetch waits at most {} s: try again later",
-            wait.as_secs(),
-            LONGEST_WAIT.as_secs()
-        )),
-        asked => FetchError::Passing { message, asked, of_site: status.is_server_error() },
-    }
-}
-
-/// Parses a Retry-After header: a number of seconds or a date.
-fn wait(text: &str, now: SystemTime) -> Option<Duration> {
-    if let Ok(seconds) = text.trim().parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = httpdate::parse_http_date(text.trim()).ok()?;
-    // A date that has passed asks for no pause.
-    Some(date.duration_since(now).unwrap_or_default())
-}
-
-/// Returns whether a file that begins with these bytes is a web page, such as the login page of a network. Neither an
-/// archive nor an index begins with `<`.
-fn is_page(content_type: &str, begin: &[u8]) -> bool {
-    // Blanks and a byte order mark may precede it.
-    match begin.iter().find(|byte| !b" \t\r\n\xef\xbb\xbf".contains(byte)) {
-        Some(b'<') => true,
-        // Some servers give archives or the index this type.
-        Some(0x1f | b'0'..=b'9') => false,
-        _ => content_type.starts_with("text/html"),
-    }
-}
-
-/// Returns the ETag or the date that identifies this version of the file.
-fn validator(headers: &HeaderMap) -> Option<String> {
-    // A weak ETag does not guarantee that the bytes are identical.
-    let tag = text(headers, &ETAG).filter(|tag| !tag.starts_with("W/"));
-    tag.or_else(|| text(headers, &LAST_MODIFIED)).map(str::to_owned)
-}
-
-fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
-}
-
-/// Parses a Content-Range header: returns the first byte and the total size, which `bytes 5-9/*` does not have.
-fn content_range(text: &str) -> Option<(u64, Option<u64>)> {
-    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
-    let begin = range.split_once('-')?.0.parse().ok()?;
-    Some((begin, if total == "*" { None } else { Some(total.parse().ok()?) }))
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Read;
@@ -319,50 +259,6 @@ mod tests {
     use std::thread;
 
     use super::*;
-
-    /// Each case is a status, the header Retry-After, and the pause or the reason why there is no other attempt.
-    #[test]
-    fn only_what_passes_is_worth_another_try() {
-        let now = humantime::parse_rfc3339("2026-11-21T10:00:00Z").unwrap();
-        let mut cases = vec![
-            (503, "0", Ok(Some(0))),
-            (503, " 600 ", Ok(Some(600))),
-            (503, "Sat, 21 Nov 2026 10:01:30 GMT", Ok(Some(90))),
-            (503, "Sat, 21 Nov 2026 09:00:00 GMT", Ok(Some(0))),
-            (503, "soon", Ok(None)),
-            (503, "-1", Ok(None)),
-            (503, "601", Err("the server asks to wait 601 s, and fetch waits at most 600 s")),
-            (503, "Sat, 21 Nov 2026 11:00:00 GMT", Err("the server asks to wait 3600 s, and")),
-        ];
-        cases.extend([403, 408, 429, 500, 503, 599].map(|status| (status, "7", Ok(Some(7)))));
-        cases.extend([206, 301, 304, 400, 401, 404, 410, 416].map(|status| (status, "7", Err(""))));
-        for (status, retry_after, expected) in cases {
-            let headers = HeaderMap::from_iter([(RETRY_AFTER, retry_after.parse().unwrap())]);
-            match refusal(StatusCode::from_u16(status).unwrap(), &headers, now) {
-                FetchError::Passing { asked, .. } => {
-                    assert_eq!(Ok(asked.map(|asked| asked.as_secs())), expected, "{retry_after}");
-                }
-                other => assert!(other.to_string().contains(expected.unwrap_err()), "{other}"),
-            }
-        }
-    }
-
-    #[test]
-    fn a_page_is_not_a_file() {
-        for (kind, begin, page) in [
-            ("application/gzip", &b"\x1f\x8b\x08"[..], false),
-            ("text/html", b"\x1f\x8b\x08", false),
-            ("text/html; charset=utf-8", b"2893\n08-Oct-2020", false),
-            ("text/html; charset=utf-8", b"Please log in", true),
-            ("text/html", b"", true),
-            ("application/gzip", b"", false),
-            ("application/gzip", b"<!DOCTYPE html>", true),
-            ("", b"\xef\xbb\xbf\r\n <html>", true),
-            ("text/csv", b"\n <?xml version=\"1.0\"?><Error>", true),
-        ] {
-            assert_eq!(is_page(kind, begin), page, "{kind} {begin:?}");
-        }
-    }
 
     /// The server sends a byte each millisecond, without an end.
     #[test]

@@ -12,7 +12,9 @@ use tar::{Archive, Entry};
 use tempfile::{NamedTempFile, TempPath};
 
 use super::contents::{Head, check};
-use super::{Fetch, FetchError, Form, OrCannot, refused};
+use super::error::{FetchError, OrCannot, refused};
+use super::folder::Folder;
+use super::settings::{Form, Settings};
 use crate::collection::Matrix;
 use spmv_matrix::archive::{Ration, Rationed, folder_and_file, matrix_name};
 use spmv_matrix::cache::hex;
@@ -56,94 +58,105 @@ fn index_bytes(matrix: &Matrix) -> u64 {
     digits(matrix.rows) + digits(matrix.cols) + 3
 }
 
-/// Reads an archive to its end, so that its checksum is verified. An archive that is damaged or does not contain the
-/// matrix is [`Refused`](FetchError::Refused).
-pub fn extract(archive: &Path, matrix: &Matrix, fetch: &Fetch) -> Result<Extraction, FetchError> {
-    let file = File::open(archive).or_cannot("open", archive)?;
-    extract_from(file, matrix, fetch).map_err(|error| match error.raw_os_error() {
-        Some(_) => FetchError::Failed(format!("cannot read the archive: {error}")),
-        None => error.downcast().unwrap_or_else(|error| {
-            FetchError::Refused(format!("it cannot be extracted: {error}"))
-        }),
-    })
+/// Extracts the files of a matrix's archive.
+pub struct Extractor<'e> {
+    pub matrix: &'e Matrix,
+    pub folder: &'e Folder,
+    pub settings: &'e Settings,
+    pub interrupted: &'e AtomicBool,
 }
 
-fn extract_from(archive: File, matrix: &Matrix, fetch: &Fetch) -> io::Result<Extraction> {
-    let settings = fetch.settings;
-    let (mut tar, ration) = open(Tap::new(archive, fetch.web.interrupted));
-    let (mut is_found, mut files) = (false, Vec::<Extracted>::new());
-    for entry in tar.entries()? {
-        ration.contents();
-        let entry = entry?;
-        let path = entry.path()?.into_owned();
-        let is_matrix = matrix_name(&path) == Some(matrix.name());
+impl Extractor<'_> {
+    /// Reads an archive to its end, so that its checksum is verified. An archive that is damaged or does not contain
+    /// the matrix is [`Refused`](FetchError::Refused).
+    pub fn extract(&self, archive: &Path) -> Result<Extraction, FetchError> {
+        let file = File::open(archive).or_cannot("open", archive)?;
+        self.all(file).map_err(|error| match error.raw_os_error() {
+            Some(_) => FetchError::Failed(format!("cannot read the archive: {error}")),
+            None => error.downcast().unwrap_or_else(|error| {
+                FetchError::Refused(format!("it cannot be extracted: {error}"))
+            }),
+        })
+    }
+
+    fn all(&self, archive: File) -> io::Result<Extraction> {
+        let matrix = self.matrix.name();
+        let (mut tar, ration) = open(Tap::new(archive, self.interrupted));
+        let mut is_found = false;
+        let mut files = Vec::<Extracted>::new();
+        for entry in tar.entries()? {
+            ration.contents();
+            let entry = entry?;
+            let path = entry.path()?.into_owned();
+            let is_matrix = matrix_name(&path) == Some(matrix);
+            if is_matrix {
+                self.check_entry(&entry, &path, is_found)?;
+                is_found = true;
+            }
+            let is_wanted =
+                if is_matrix { self.settings.form == Form::Mtx } else { self.settings.aux };
+            let name = file_name(&path, matrix).filter(|_| is_wanted && is_file(&entry));
+            if let Some(name) = name.filter(|name| files.iter().any(|file| file.name == *name)) {
+                return refused(format!("it contains {name} twice"));
+            }
+            if let Some(file) = self.read_entry(entry, is_matrix, name)? {
+                let place = if is_matrix { 0 } else { files.len() };
+                files.insert(place, file);
+            }
+            ration.headers();
+        }
+        if !is_found {
+            return refused(absent(matrix));
+        }
+        let mut rest = tar.into_inner();
+        io::copy(&mut rest, &mut io::sink())?;
+        let archive = rest.into_inner().into_inner().into_inner();
+        Ok(Extraction { files, archive_bytes: archive.bytes, archive_sha256: hex(archive.sha256) })
+    }
+
+    /// Reads an entry to its end, checks it if it is the matrix, and extracts it if it has a name.
+    fn read_entry(
+        &self,
+        entry: Entry<impl Read>,
+        is_matrix: bool,
+        name: Option<&str>,
+    ) -> io::Result<Option<Extracted>> {
+        let size = entry.size();
+        let shown = String::from_utf8_lossy(&entry.path_bytes()).escape_debug().to_string();
+        let tap = Tap {
+            to: name.map(|name| self.folder.temporary(name, size)).transpose()?,
+            is_hashed: name.is_some(),
+            entry: Some((shown, size)),
+            ..Tap::new(entry, self.interrupted)
+        };
+        let mut text = BufReader::with_capacity(PIECE, tap);
         if is_matrix {
-            check_entry(&entry, &path, matrix, is_found)?;
-            is_found = true;
+            check(&mut text, self.matrix, &format!("{}.mtx", self.matrix.name()))?;
         }
-        let is_wanted = if is_matrix { settings.form == Form::Mtx } else { settings.aux };
-        let name = file_name(&path, matrix.name()).filter(|_| is_wanted && is_file(&entry));
-        if let Some(name) = name.filter(|name| files.iter().any(|file| file.name == *name)) {
-            return refused(format!("it contains {name} twice"));
-        }
-        if let Some(file) = read_entry(entry, is_matrix, name, matrix, fetch)? {
-            let place = if is_matrix { 0 } else { files.len() };
-            files.insert(place, file);
-        }
-        ration.headers();
+        io::copy(&mut text, &mut io::sink())?;
+        let Tap { to, bytes, sha256, .. } = text.into_inner();
+        let (Some(name), Some(file)) = (name, to) else { return Ok(None) };
+        let (path, name, sha256) = (file.into_temp_path(), name.to_owned(), hex(sha256));
+        Ok(Some(Extracted { path, name, bytes, sha256 }))
     }
-    if !is_found {
-        return refused(absent(matrix.name()));
-    }
-    let mut rest = tar.into_inner();
-    io::copy(&mut rest, &mut io::sink())?;
-    let archive = rest.into_inner().into_inner().into_inner();
-    Ok(Extraction { files, archive_bytes: archive.bytes, archive_sha256: hex(archive.sha256) })
-}
 
-/// Reads an entry to its end, checks it if it is the matrix, and extracts it if it has a name.
-fn read_entry(
-    entry: Entry<impl Read>,
-    is_matrix: bool,
-    name: Option<&str>,
-    matrix: &Matrix,
-    fetch: &Fetch,
-) -> io::Result<Option<Extracted>> {
-    let size = entry.size();
-    let shown = String::from_utf8_lossy(&entry.path_bytes()).escape_debug().to_string();
-    let tap = Tap {
-        to: name.map(|name| fetch.folder.temporary(name, size)).transpose()?,
-        is_hashed: name.is_some(),
-        entry: Some((shown, size)),
-        ..Tap::new(entry, fetch.web.interrupted)
-    };
-    let mut text = BufReader::with_capacity(PIECE, tap);
-    if is_matrix {
-        check(&mut text, matrix, &format!("{}.mtx", matrix.name()))?;
+    fn check_entry(
+        &self,
+        entry: &Entry<impl Read>,
+        path: &Path,
+        is_second: bool,
+    ) -> io::Result<()> {
+        let (shown, bytes, most) = (path.display(), entry.size(), most_bytes(self.matrix));
+        refused(if !is_file(entry) {
+            format!("{shown} is not a file but a {:?}", entry.header().entry_type())
+        } else if is_second {
+            format!("it contains {shown} twice")
+        } else if bytes > most {
+            format!("{shown} has {bytes} bytes, but {} needs at most {most}", self.matrix.id)
+        } else {
+            return Ok(());
+        })
     }
-    io::copy(&mut text, &mut io::sink())?;
-    let Tap { to, bytes, sha256, .. } = text.into_inner();
-    let (Some(name), Some(file)) = (name, to) else { return Ok(None) };
-    let (path, name, sha256) = (file.into_temp_path(), name.to_owned(), hex(sha256));
-    Ok(Some(Extracted { path, name, bytes, sha256 }))
-}
-
-fn check_entry(
-    entry: &Entry<impl Read>,
-    path: &Path,
-    matrix: &Matrix,
-    is_second: bool,
-) -> io::Result<()> {
-    let (shown, bytes, most) = (path.display(), entry.size(), most_bytes(matrix));
-    refused(if !is_file(entry) {
-        format!("{shown} is not a file but a {:?}", entry.header().entry_type())
-    } else if is_second {
-        format!("it contains {shown} twice")
-    } else if bytes > most {
-        format!("{shown} has {bytes} bytes, but {} needs at most {most}", matrix.id)
-    } else {
-        return Ok(());
-    })
 }
 
 /// Reads the header of the matrix `name` in an archive. `shown` is the name of the archive for messages.

@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 use tempfile::{Builder, NamedTempFile};
 
 use super::client::Client;
-use super::ledger::{LEDGER, Ledger};
-use super::{FetchError, OrCannot};
+use super::error::{FetchError, OrCannot};
 use crate::collection::Matrix;
 
 /// The default folder for downloading matrices and for finding downloaded matrices.
 pub const DATA: &str = "ufl_mtx";
+pub(super) const LEDGER: &str = "ledger.csv";
 const STATE: &str = ".spmv-bench";
 const PART: &str = ".tar.gz.part";
 const UNFINISHED: &str = ".new";
 /// The extensions of matrix files, the fastest to read first.
-const EXTENSIONS: [&str; 3] = [".mtx", ".mtx.gz", ".tar.gz"];
+pub(super) const EXTENSIONS: [&str; 3] = [".mtx", ".mtx.gz", ".tar.gz"];
 /// The number of bytes that must remain free on the disk.
 const MARGIN: u64 = 64 << 20;
 /// The time between two attempts to lock the folder.
@@ -55,14 +55,6 @@ impl Folder {
 
     pub(super) fn state(&self, name: &str) -> PathBuf {
         self.path.join(STATE).join(name)
-    }
-
-    /// Returns the path of a matrix that is in the folder, also of one that was not downloaded.
-    pub fn find(&self, id: &str) -> Result<Option<PathBuf>, FetchError> {
-        let ledger = Ledger::read(self)?;
-        let files = EXTENSIONS.iter().flat_map(|extension| names(id, extension).into_iter().rev());
-        let own = files.filter(|file| ledger.owner(file).is_none_or(|owner| owner == id));
-        Ok(own.map(|file| self.file(&file)).find(|path| path.is_file()))
     }
 
     pub fn part(&self, matrix: &Matrix) -> Part {
@@ -223,31 +215,5 @@ impl Part {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_of_another_group_is_not_taken() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::new(dir.path());
-        let found = |id| folder.find(id).unwrap().map(|path| path.file_name().unwrap().to_owned());
-        assert_eq!(found("A/x"), None);
-        fs::write(folder.file("x.mtx.gz"), "").unwrap();
-        assert_eq!(found("A/x").unwrap(), "x.mtx.gz");
-        fs::create_dir(folder.state("")).unwrap();
-        let ledger = "matrix,file,bytes,sha256,archive_bytes,archive_sha256,address,date\n\
-                      A/x,x.mtx,1,,1,,,\nB/x,B-x.mtx,1,,1,,,\n";
-        fs::write(folder.state(LEDGER), ledger).unwrap();
-        for file in ["x.mtx", "B-x.mtx"] {
-            fs::write(folder.file(file), "").unwrap();
-        }
-        fs::remove_file(folder.file("x.mtx.gz")).unwrap();
-        assert_eq!(found("A/x").unwrap(), "x.mtx");
-        assert_eq!(found("B/x").unwrap(), "B-x.mtx");
-        assert_eq!(found("C/x"), None);
     }
 }

@@ -6,8 +6,10 @@ use std::time::Instant;
 use super::address::{Site, is_exposed};
 use super::client::Client;
 use super::download::{Download, HINT};
+use super::error::{FetchError, OrCannot};
+use super::event::Event;
 use super::folder::{Folder, Part};
-use super::{Event, FetchError, OrCannot, Settings};
+use super::settings::Settings;
 use crate::collection::{Matrix, index, table};
 use spmv_matrix::cache::{CacheFolder, Key};
 

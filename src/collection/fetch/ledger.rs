@@ -5,15 +5,14 @@
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{Folder, names, sync};
-use super::{FetchError, OrCannot};
+use super::error::{FetchError, OrCannot};
+use super::folder::{EXTENSIONS, Folder, LEDGER, names, sync};
 use crate::collection::is_id;
 use spmv_matrix::cache;
-
-pub(super) const LEDGER: &str = "ledger.csv";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LedgerRow {
@@ -31,6 +30,14 @@ pub struct LedgerRow {
     pub date: String,
 }
 
+/// Returns the path of a matrix that is in a folder, also of one that was not downloaded.
+pub fn find(folder: &Folder, id: &str) -> Result<Option<PathBuf>, FetchError> {
+    let ledger = Ledger::read(folder)?;
+    let files = EXTENSIONS.iter().flat_map(|extension| names(id, extension).into_iter().rev());
+    let own = files.filter(|file| ledger.owner(file).is_none_or(|owner| owner == id));
+    Ok(own.map(|file| folder.file(&file)).find(|path| path.is_file()))
+}
+
 #[derive(Debug)]
 pub struct Ledger {
     pub(super) folder: Folder,
@@ -41,12 +48,16 @@ impl Ledger {
     /// Reads the ledger of a folder. It is empty if the file does not exist.
     pub fn read(folder: &Folder) -> Result<Self, FetchError> {
         let path = folder.state(LEDGER);
-        let regular = |metadata: Metadata| match metadata.is_file() {
-            true => fs::read(&path),
+        let read = |metadata: Metadata| {
             // Opening a named pipe would wait for a writer.
-            false => Err(io::Error::other("it is not a regular file")),
+            let is_file = metadata.is_file();
+            if is_file {
+                fs::read(&path)
+            } else {
+                Err(io::Error::other("it is not a regular file"))
+            }
         };
-        let bytes = match fs::metadata(&path).and_then(regular) {
+        let bytes = match fs::metadata(&path).and_then(read) {
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
             read => read.or_cannot("read", &path)?,
         };
@@ -126,5 +137,32 @@ fn row(record: csv::StringRecord) -> Result<LedgerRow, String> {
             wrong(&file, "a valid file name")
         }
         row => Ok(row),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_another_group_is_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(dir.path());
+        let found =
+            |id| find(&folder, id).unwrap().map(|path| path.file_name().unwrap().to_owned());
+        assert_eq!(found("A/x"), None);
+        fs::write(folder.file("x.mtx.gz"), "").unwrap();
+        assert_eq!(found("A/x").unwrap(), "x.mtx.gz");
+        fs::create_dir(folder.state("")).unwrap();
+        let ledger = "matrix,file,bytes,sha256,archive_bytes,archive_sha256,address,date\n\
+                      A/x,x.mtx,1,,1,,,\nB/x,B-x.mtx,1,,1,,,\n";
+        fs::write(folder.state(LEDGER), ledger).unwrap();
+        for file in ["x.mtx", "B-x.mtx"] {
+            fs::write(folder.file(file), "").unwrap();
+        }
+        fs::remove_file(folder.file("x.mtx.gz")).unwrap();
+        assert_eq!(found("A/x").unwrap(), "x.mtx");
+        assert_eq!(found("B/x").unwrap(), "B-x.mtx");
+        assert_eq!(found("C/x"), None);
     }
 }

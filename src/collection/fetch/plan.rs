@@ -5,10 +5,12 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use super::contents::Head;
+use super::contents::{Head, check_sha256};
+use super::error::{FetchError, OrCannot};
+use super::extract;
 use super::folder::{Folder, names};
 use super::ledger::Ledger;
-use super::{FetchError, Form, OrCannot, check_sha256, extract};
+use super::settings::Form;
 use crate::collection::Matrix;
 use spmv_matrix::reader::is_matrix;
 
@@ -45,9 +47,10 @@ impl WantedMatrix {
     }
 
     pub fn file_bytes_estimate(&self) -> u64 {
-        match self.file.ends_with(Form::Archive.extension()) {
-            true => self.matrix.archive_bytes_estimate(),
-            false => extract::bytes_estimate(&self.matrix),
+        if self.file.ends_with(Form::Archive.extension()) {
+            self.matrix.archive_bytes_estimate()
+        } else {
+            extract::bytes_estimate(&self.matrix)
         }
     }
 }

@@ -1,15 +1,18 @@
-//! The parser of dataset files (TOML) and the checks of their contents.
+//! The matrices and sets of dataset files (TOML): the parser, and the checks of their contents.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::fs;
 use std::ops::Range;
+use std::path::Path;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use super::{Datasets, DatasetsError, Matrices, Matrix, Set, is_id};
+use super::matrix::{Matrix, is_id};
+use spmv_results::filter::Filter;
 
 /// A member of a set: the id of a matrix and the facts that the source of the set prints about it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -27,6 +30,87 @@ pub struct Member {
     /// The printed number of entries of the longest row.
     pub longest: Option<u64>,
     pub nnz: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Set {
+    /// Where it comes from, as in `csr-k, Table 1`.
+    pub source: String,
+    pub note: Option<String>,
+    pub matrices: Matrices,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Matrices {
+    /// In this order.
+    Members(Vec<Member>),
+    /// All matrices that pass the filter.
+    Filter(Filter<Matrix>),
+}
+
+/// An error in a dataset file or an index, as in `my.toml:17: …`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct DatasetsError(pub(super) String);
+
+/// The matrices (by id) and sets (by name) of the built-in datasets and of the user's file.
+#[derive(Clone, Debug, Default)]
+pub struct Datasets {
+    pub matrices: BTreeMap<String, Matrix>,
+    pub sets: BTreeMap<String, Set>,
+}
+
+impl Datasets {
+    pub fn ours() -> Self {
+        let ours = Self::default().and(include_str!("../../datasets.toml"), "datasets.toml");
+        ours.expect("a test reads the built-in datasets")
+    }
+
+    /// Returns the built-in datasets, in which definitions of the user's file replace those of the same name.
+    pub fn with(file: Option<&Path>) -> Result<Self, DatasetsError> {
+        let Some(path) = file else { return Ok(Self::ours()) };
+        let shown = path.display().to_string();
+        match fs::read_to_string(path) {
+            Ok(text) => Self::ours().and(&text, &shown),
+            Err(error) => Err(DatasetsError(format!("cannot read {shown}: {error}"))),
+        }
+    }
+
+    /// Extends these datasets by those of `text`, the contents of the file named `file`. Names in `text` replace
+    /// existing ones. It is an error if `text` defines an id twice, or a set has an unknown member.
+    pub fn and(mut self, text: &str, file: &str) -> Result<Self, DatasetsError> {
+        let grammar = |error: toml::de::Error| DatasetsError(format!("{file}: {error}"));
+        let defined: File = toml::from_str(text).map_err(grammar)?;
+        let positions: Positions = toml::from_str(text).map_err(grammar)?;
+        let wrong = |(span, message): Wrong| {
+            let before = &text.as_bytes()[..span.start];
+            let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+            DatasetsError(format!("{file}:{line}: {message}"))
+        };
+        let mut ids = HashSet::new();
+        for (mut matrix, position) in defined.matrix.into_iter().zip(positions.matrix) {
+            matrix.entries = position.entries.unwrap_or(matrix.nnz);
+            check(&matrix, &position, &mut ids).map_err(wrong)?;
+            self.matrices.insert(matrix.id.clone(), matrix);
+        }
+        for (name, table) in defined.set {
+            let set = set(&name, table, &self.matrices).map_err(wrong)?;
+            self.sets.insert(name, set);
+        }
+        Ok(self)
+    }
+
+    /// Returns the matrices of a set: in the order of its members, or sorted by id if it has a filter.
+    pub fn matrices_of<'d>(&'d self, set: &'d Set) -> Vec<&'d Matrix> {
+        match &set.matrices {
+            Matrices::Members(members) => {
+                members.iter().filter_map(|member| self.matrices.get(&member.id)).collect()
+            }
+            Matrices::Filter(filter) => {
+                self.matrices.values().filter(|m| filter.passes(m)).collect()
+            }
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -88,29 +172,6 @@ struct MatrixPosition {
     sha256: Option<Spanned<String>>,
 }
 
-/// Adds the matrices and sets that `text` defines. `name` is the name of the file in messages.
-pub fn add(datasets: &mut Datasets, text: &str, name: &str) -> Result<(), DatasetsError> {
-    let grammar = |error: toml::de::Error| DatasetsError(format!("{name}: {error}"));
-    let file: File = toml::from_str(text).map_err(grammar)?;
-    let positions: Positions = toml::from_str(text).map_err(grammar)?;
-    let wrong = |(span, message): Wrong| {
-        let before = &text.as_bytes()[..span.start];
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        DatasetsError(format!("{name}:{line}: {message}"))
-    };
-    let mut ids = HashSet::new();
-    for (mut matrix, position) in file.matrix.into_iter().zip(positions.matrix) {
-        matrix.entries = position.entries.unwrap_or(matrix.nnz);
-        check(&matrix, &position, &mut ids).map_err(wrong)?;
-        datasets.matrices.insert(matrix.id.clone(), matrix);
-    }
-    for (name, table) in file.set {
-        let set = set(&name, table, datasets).map_err(wrong)?;
-        datasets.sets.insert(name, set);
-    }
-    Ok(())
-}
-
 type Wrong = (Range<usize>, String);
 
 fn check(matrix: &Matrix, at: &MatrixPosition, ids: &mut HashSet<String>) -> Result<(), Wrong> {
@@ -137,13 +198,13 @@ fn check(matrix: &Matrix, at: &MatrixPosition, ids: &mut HashSet<String>) -> Res
     Err((at.id.span(), message))
 }
 
-fn set(set: &str, table: SetTable, known: &Datasets) -> Result<Set, Wrong> {
+fn set(set: &str, table: SetTable, known: &BTreeMap<String, Matrix>) -> Result<Set, Wrong> {
     let matrices = match (table.members, table.filter) {
         (Some(members), None) => {
             let mut ids = HashSet::new();
             for member in &members {
                 let id = &member.get_ref().0.id;
-                let message = match known.matrices.get(id) {
+                let message = match known.get(id) {
                     None => format!("set {set}: there is no [[matrix]] with the id {id}"),
                     Some(_) if ids.insert(id) => continue,
                     Some(_) => format!("set {set}: {id} is listed twice"),
