@@ -239,7 +239,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
 }
 
 // Adds the carries to the first rows of the next tiles: one thread per tile except the last.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(SEAMS_BLOCK)
     bccoo_carries(unsigned seams, const unsigned *__restrict__ first_rows,
                   const value_t *__restrict__ carries, value_t *y, value_t alpha) {
     const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;

@@ -17,7 +17,7 @@ __device__ __forceinline__ value_t row_sums(unsigned lane, value_t sum) {
     return sum;
 }
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BLOCK)
     bcsr(unsigned rows, const unsigned *__restrict__ block_offsets,
          const unsigned *__restrict__ block_columns, const value_t *__restrict__ values,
          const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {

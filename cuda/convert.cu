@@ -1,8 +1,8 @@
 // Conversions from CSR to other formats.
 #include "convert.cuh"
 
-// The counts that a thread adds up, and those of a block.
-constexpr unsigned EACH = 4, SPAN = THREADS * EACH;
+// The counts that a block adds up: EACH by each thread.
+constexpr unsigned SPAN = THREADS * EACH;
 
 // Computes the rows of `count` nonzeros, from `first` on at a stride of `stride`.
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -4,8 +4,6 @@
 #include "common.cuh"
 #include "row_of.cuh"
 
-constexpr unsigned THREADS = 256;
-
 __device__ __forceinline__ unsigned thread() { return blockIdx.x * THREADS + threadIdx.x; }
 
 // Returns what `row_of` does, with fewer steps: it searches between the rows of the first and the last thread of the

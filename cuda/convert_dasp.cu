@@ -2,13 +2,11 @@
 #include "convert.cuh"
 #include "dasp.cuh"
 
-// The largest number of entries of a row that is not long, the places of a block of medium rows that must be full, as
-// published, the most blocks of a group that shares a warp, and the blocks of a long row that a warp sums.
-constexpr unsigned LONGEST = 256, FULL = 24, WIDE = 4, CHUNK = 8;
-// The number of keys by which rows are sorted, from long rows to empty ones.
+// The places of a block of medium rows that must be full, as published, the most blocks of a group that shares a warp,
+// and the blocks of a long row that a warp sums.
+constexpr unsigned FULL = 24, WIDE = 4, CHUNK = 8;
+// The number of keys by which rows are sorted, from long rows, of more than LONGEST entries, to empty ones.
 constexpr unsigned KEYS = LONGEST + 2;
-// The most groups of a warp. As many groups without rows follow the last one.
-constexpr unsigned MOST_GROUPS = 4;
 
 __device__ __forceinline__ unsigned length_of(unsigned row, const unsigned *row_offsets) {
     return row_offsets[row + 1] - row_offsets[row];
@@ -90,6 +88,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         return;
     }
     if (k == long_rows) chunks[k] = 0;
+    // As many groups without rows follow the last one as a warp has at most.
     const unsigned group = k - long_rows;
     if (group >= classes.groups() + MOST_GROUPS) return;
     const uint2 counts = measure(group, classes, row_offsets, order, pieces);

@@ -6,10 +6,9 @@
 // The groups of WARP rows of a window, and its units of slices: one per group, and one for the rows that are brought
 // together.
 constexpr unsigned GROUPS = WINDOW / WARP, UNITS = GROUPS + 1;
-// The largest number of nonzeros of a row that is not divided, and the numbers of lanes per row, by their logarithms.
-constexpr unsigned LONGEST = 1024, SHIFTS = 6;
 
-// The largest number of steps of a slice that is not a band, and of nonzeros of a row that is not divided.
+// The largest number of steps of a slice that is not a band, and of nonzeros of a row that is not divided, which is
+// LONGEST at most. There are SHIFTS numbers of lanes per row, by their logarithms.
 struct Limits {
     unsigned steps, part;
 

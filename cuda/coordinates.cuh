@@ -5,8 +5,6 @@
 
 // The row index of lanes beyond the last entry.
 constexpr unsigned NO_ROW = 0xffffffffu;
-// The number of steps whose entries are loaded before the first of them is used.
-constexpr unsigned STEPS = 4;
 
 // Where the sums of an interval go. Rows that several intervals may share, and all rows unless OWNS, already contain
 // what the sums are added to. If OWNS, the others are written as alpha sum + beta y.
@@ -22,7 +20,8 @@ struct Output {
     }
 };
 
-// The entries of one lane in STEPS steps of its warp. Lanes beyond the last entry have NO_ROW and the product 0.
+// The entries of one lane in STEPS steps of its warp, all loaded before the first of them is used. Lanes beyond the
+// last entry have NO_ROW and the product 0.
 struct Batch {
     unsigned rows[STEPS];
     value_t products[STEPS];

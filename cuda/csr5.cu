@@ -17,7 +17,7 @@ __device__ unsigned descriptor_at(unsigned tile, unsigned lane) {
 }
 
 // Sets a bit for each row that starts in a tile, except at the tile's first nonzero.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(SETUP_BLOCK)
     csr5_flags(unsigned rows, unsigned tiles, const unsigned *__restrict__ row_offsets,
                unsigned *descriptors) {
     const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -44,7 +44,7 @@ __device__ Descriptor descriptor_of(const unsigned *descriptors, unsigned tile, 
 // Computes the y_offsets, and reserves space for the empty offsets of dirty tiles, in any order. One warp per tile.
 // A tile reads the first row of the next one, while the warp of that one may mark it as dirty. Therefore the reads
 // are volatile and the mark is set atomically.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(SETUP_BLOCK)
     csr5_offsets(unsigned tiles, const unsigned *__restrict__ row_offsets, unsigned *descriptors,
                  volatile unsigned *tile_ptr, unsigned *empty_starts, unsigned *empty_count) {
     const unsigned tile = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(128)
 }
 
 // For each flag of a dirty tile, computes the distance from the row after the tile's first row to the flag's row.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(SETUP_BLOCK)
     csr5_empty_offsets(unsigned tiles, const unsigned *__restrict__ row_offsets,
                        const unsigned *__restrict__ descriptors,
                        const unsigned *__restrict__ tile_ptr,
@@ -95,7 +95,7 @@ __device__ __forceinline__ void transpose(const V *from, V *to, V *staged) {
 
 // Copies columns and values to the order of the product: unchanged in tiles within one row, transposed in
 // others. One thread block per tile.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(SETUP_BLOCK)
     csr5_transpose(const unsigned *__restrict__ tile_ptr, const unsigned *__restrict__ csr_columns,
                    const value_t *__restrict__ csr_values, unsigned *columns, value_t *values) {
     __shared__ unsigned staged_columns[WARP * PITCH];
@@ -124,7 +124,7 @@ struct Batch {
 };
 
 // If CACHED, x of the most frequent columns is in shared memory. A column with this bit is a place there.
-constexpr unsigned CACHED_COLUMN = 1u << 31;
+constexpr unsigned CACHED_COLUMN = 1u << CACHED_BIT;
 extern __shared__ value_t cached_x[];
 
 // The columns and values of a lane's nonzeros, and x.

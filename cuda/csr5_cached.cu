@@ -2,7 +2,7 @@
 #include "convert.cuh"
 
 // The bit of a column that is a place among the most frequent ones, as in csr5.cu.
-constexpr unsigned CACHED_COLUMN = 1u << 31;
+constexpr unsigned CACHED_COLUMN = 1u << CACHED_BIT;
 
 // Counts the nonzeros of each column. One thread per nonzero.
 extern "C" __global__ void __launch_bounds__(THREADS)

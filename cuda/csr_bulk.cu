@@ -3,14 +3,13 @@
 //
 // A piece ends the rows whose last nonzero is in it, and the empty rows after them. `first_rows` has, for each piece,
 // the row of its first nonzero, and at the end the number of rows.
+//
+// Bulk copies have a multiple of 16 bytes: of UNIT nonzeros. If LONG_ROWS, a warp sums the rows of which a thread would
+// add more than LONG products of a piece, after the others.
 #include "shared_rows.cuh"
 
 constexpr unsigned PIECE = BLOCK * ITEMS;
 constexpr unsigned WARPS = BLOCK / WARP;
-// Bulk copies have a multiple of 16 bytes: of 4 nonzeros.
-constexpr unsigned UNIT = 4;
-// If LONG_ROWS, a warp sums the rows of which a thread would add more products of a piece, after the others.
-constexpr unsigned LONG = 16;
 // The number of nonzeros that a thread multiplies without waiting in between.
 constexpr unsigned TOGETHER = ITEMS < AHEAD ? ITEMS : AHEAD;
 

@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 
 // Permutes x to the order of the rows: `old` contains the original index of each value.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(PERMUTING_BLOCK)
     csrk_permute_x(unsigned count, const unsigned *__restrict__ old, const value_t *__restrict__ x,
                    value_t *permuted_x) {
     start_dependents();

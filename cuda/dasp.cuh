@@ -4,7 +4,7 @@
 #include "common.cuh"
 
 // The rows of a block, the entries of each, and their number.
-constexpr unsigned ROWS = 8, WIDTH = 4, PLACES = ROWS * WIDTH;
+constexpr unsigned ROWS = GROUP_ROWS, WIDTH = BLOCK_WIDTH, PLACES = ROWS * WIDTH;
 // The rows of blocks that a warp owns of paired rows: those of two blocks.
 constexpr unsigned PAIRS = 2 * ROWS;
 

@@ -4,10 +4,8 @@
 
 typedef unsigned long long word;
 
-// The number of 8-byte words in a cache line of 128 bytes.
-constexpr unsigned LINE = 16;
-
-// Builds a ring of `count` lines: the first word of each is the address of the line that is `step` lines ahead.
+// Builds a ring of `count` lines of LINE words: the first word of each is the address of the line that is `step` lines
+// ahead.
 extern "C" __global__ void __launch_bounds__(BLOCK) gauge_link(unsigned count, unsigned step, word *ring) {
     const unsigned k = blockIdx.x * BLOCK + threadIdx.x;
     if (k < count) ring[(word)k * LINE] = (word)&ring[(((word)k + step) % count) * LINE];

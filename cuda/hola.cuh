@@ -19,7 +19,7 @@ struct __align__(PIECE * sizeof(T)) Piece {
 
 // Computes y <- beta y without reading the old y if beta = 0, and for each block the row of its first nonzero. The
 // element after the last block is the row of the last nonzero. One thread per row and per value of y.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(ASSIGN_BLOCK)
     hola_assign(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 unsigned outputs, value_t *y, value_t beta, unsigned *block_rows) {
     start_dependents();

@@ -8,8 +8,6 @@
 #include "once.cuh"
 #include "shared_rows.cuh"
 
-// The lanes that search the start of a tile in the search kernel.
-constexpr unsigned SEARCH_LANES = 8;
 // The nonzeros of a thread that are loaded at a time.
 constexpr unsigned STAGED = ITEMS < 8 ? ITEMS : 8;
 
@@ -37,7 +35,8 @@ __device__ __forceinline__ Coordinate tile_start(unsigned tile, const Matrix &a)
     return {low, (unsigned)(diagonal - low)};
 }
 
-extern "C" __global__ void __launch_bounds__(128)
+// SEARCH_LANES lanes search the start of a tile.
+extern "C" __global__ void __launch_bounds__(SEARCH_BLOCK)
     merge_search(unsigned tiles, unsigned rows, unsigned nnz,
                  const unsigned *__restrict__ row_offsets, Coordinate *tile_starts) {
     start_dependents();

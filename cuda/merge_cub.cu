@@ -29,7 +29,7 @@ __device__ __forceinline__ Coordinate tile_start(wide tile, unsigned rows, unsig
     return search(tile * TILE, rows, nnz, [&](unsigned row) { return row_offsets[row + 1]; });
 }
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(SEARCH_BLOCK)
     merge_search(unsigned tiles, unsigned rows, unsigned nnz,
                  const unsigned *__restrict__ row_offsets, Coordinate *tile_starts) {
     const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;
@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 
 // Adds the carries to y: one thread per tile, whose warp first adds those of the same row.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(SEARCH_BLOCK)
     merge_fix_up(unsigned tiles, unsigned rows, const unsigned *__restrict__ carry_rows,
                  const value_t *__restrict__ carries, value_t *y, value_t alpha) {
     const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;

@@ -2,7 +2,7 @@
 // products to y by atomic operations.
 #include "common.cuh"
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BLOCK)
     naive_transposed(unsigned rows, const unsigned *__restrict__ row_offsets,
                      const unsigned *__restrict__ column_indices,
                      const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,

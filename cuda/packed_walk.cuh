@@ -3,9 +3,6 @@
 
 #include "packed.cuh"
 
-// The rows among which those of similar length are brought together.
-constexpr unsigned WINDOW = 4096;
-
 // What a slice will have: its first row, or that of its window, and its origin: for listed rows the place of the first
 // in the order, for a part of a row its number, otherwise whether it is a band.
 struct alignas(8) Plan {
@@ -76,7 +73,8 @@ struct Source {
                 plan.row + lane_number()};
     }
 
-    // Returns a row in the order of its window, or NO_ENTRY behind the last.
+    // Returns a row in the order of its window, or NO_ENTRY behind the last. Rows of similar length are brought
+    // together among the WINDOW rows of a window.
     __device__ __forceinline__ unsigned row_at(unsigned first, unsigned distance) const {
         return first % WINDOW + distance < WINDOW ? order[first + distance] : NO_ENTRY;
     }

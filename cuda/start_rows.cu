@@ -3,7 +3,7 @@
 #include "common.cuh"
 
 // One thread per listed row.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BLOCK)
     start_rows(unsigned count, const unsigned *__restrict__ list, value_t *y, value_t beta) {
     start_dependents();
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(256)
 // Counts the rows that no warp writes alone if each has `piece` consecutive nonzeros, and lists them unless `list` is
 // null: rows without nonzeros, rows with the first or the last nonzero of a piece, and rows with nonzeros from `tail`
 // on. One thread per row.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BLOCK)
     find_rows(unsigned rows, const unsigned *__restrict__ row_offsets, unsigned piece,
               unsigned tail, unsigned *count, unsigned *list) {
     const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;

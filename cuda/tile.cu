@@ -1,13 +1,9 @@
-// TileSpMV: one warp per unit of up to UNIT tiles of a row of tiles. A lane processes every other entry of one
-// row of a tile; the two halves of the warp are added at the end of the unit.
+// TileSpMV: one warp per unit of up to UNIT tiles of SIDE rows and columns in a row of tiles. A lane processes every
+// other entry of one row of a tile; the two halves of the warp are added at the end of the unit. The bit SHARED_ROWS of
+// a unit's first row number is set if its row of tiles has several units.
 #include "coordinates.cuh"
 
-// The number of rows and columns of a tile.
-constexpr unsigned SIDE = 16;
-constexpr unsigned UNIT = 4;
 constexpr unsigned WARPS = BLOCK / WARP;
-// The bit in a unit's first row number that is set if its row of tiles has several units.
-constexpr unsigned SHARED_ROWS = 1;
 
 enum Format : unsigned { CSR, COO, ELL, HYB, DENSE, DENSE_ROWS, DENSE_COLUMNS };
 
@@ -179,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
 }
 
 // Adds the entries outside the tiles.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(APART_BLOCK)
     tile_apart(unsigned nnz, unsigned interval, const unsigned *__restrict__ row_indices,
                const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
                const value_t *__restrict__ x, value_t *y, value_t alpha, value_t) {

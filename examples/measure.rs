@@ -8,7 +8,7 @@ use spmv_bench::{Csr, Measurement};
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system::System;
 use spmv_methods::device::Unavailable;
-use spmv_methods::method::{Code, Method, Operations, Prepared, Request, Setup};
+use spmv_methods::method::{Code, Method, Prepared, Request};
 use spmv_methods::vendor::mkl;
 
 #[derive(Parser)]
@@ -25,11 +25,7 @@ static FOUR_SUMS: Method = Method {
     name: "four-sums",
     source: "this example",
     summary: "one row after the other, with four sums that do not wait for each other",
-    parameters: &[],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: false, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar>(

@@ -15,9 +15,7 @@ use pyo3::prelude::*;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::{Failed, Unavailable, Unprepared};
-use spmv_methods::method::{
-    Code, Method, Operations, Prepared, Request, Setup, custom, memory_of_custom,
-};
+use spmv_methods::method::{Code, Method, Prepared, Request, Setup, custom, memory_of_custom};
 
 /// The matrix that is measured now: the object of Python, and the address of its values in the program.
 static CURRENT: Mutex<Option<(Py<PyAny>, usize)>> = Mutex::new(None);
@@ -83,15 +81,13 @@ impl OwnMethod {
             name: name.leak(),
             source: "Python",
             summary: summary.leak(),
-            parameters: &[],
-            operations: Operations::Plain,
             setup: if prepare.is_some() { Setup::Inspection } else { Setup::Nothing },
             memory: memory_of_custom,
-            code: Code::Custom {
+            ..Method::new(Code::Custom {
                 parallel,
                 f64: custom(move |csr, request| functions.prepared(csr, request)),
                 f32: custom(move |csr, request| functions.prepared(csr, request)),
-            },
+            })
         };
         Ok(Self { method: Box::leak(Box::new(method)) })
     }

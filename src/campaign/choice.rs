@@ -8,11 +8,13 @@ use anyhow::{Context, Result, bail, ensure};
 use super::env::Env;
 use super::gpus;
 use super::isolate::Interrupted;
+use spmv_matrix::interned::interned;
+use spmv_matrix::method_name::MethodName;
 use spmv_matrix::near::hint;
 use spmv_methods::all;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::model::{DeviceFile, Model};
-use spmv_methods::method::{Choice, Device, Method, Unavailable};
+use spmv_methods::method::{ANY_NUMBER, Choice, Device, Method, Unavailable};
 use spmv_results::settings::{DeviceChoice, RunSettings};
 
 /// The model on which `.cu` files run without a GPU.
@@ -141,10 +143,8 @@ fn is_on_gpu(choice: &Choice) -> bool {
 pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
     let mut chosen: Vec<Choice> = Vec::new();
     for word in words {
-        let mut parts = word.split(':');
-        let name = parts.next().unwrap_or_default();
-        let parameters: Vec<&str> = parts.collect();
-        for method in matching(name).with_context(|| format!("--methods {word}"))? {
+        let MethodName { method, parameters } = MethodName::parse(word);
+        for method in matching(method).with_context(|| format!("--methods {word}"))? {
             let sets = sets(method, &parameters).with_context(|| format!("--methods {word}"))?;
             for choice in sets.into_iter().map(|given| Choice { method, given }) {
                 if chosen.iter().all(|other| other.name() != choice.name()) {
@@ -170,9 +170,9 @@ pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
 type Given = Vec<(&'static str, &'static str)>;
 
 /// Parses parameters. Returns one set, or one set for every combination if values are `*`.
-fn sets(method: &Method, parameters: &[&str]) -> Result<Vec<Given>> {
+fn sets(method: &Method, parameters: &[(&str, &str)]) -> Result<Vec<Given>> {
     parameters.iter().try_fold(vec![Given::new()], |sets, parameter| {
-        let values = given(method, parameter)?;
+        let values = given(method, *parameter)?;
         let name = values[0].0;
         let is_new = sets.iter().flatten().all(|(other, _)| *other != name);
         ensure!(is_new, "{} is given the parameter {name} twice", method.name);
@@ -188,9 +188,8 @@ fn with_each(sets: &[Given], values: &[(&'static str, &'static str)]) -> Vec<Giv
     sets.iter().flat_map(of_set).collect()
 }
 
-/// Parses `name=value`. Returns the parameter with this value, or with each of its values if that is `*`.
-fn given(method: &Method, text: &str) -> Result<Given> {
-    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+/// Returns the parameter of this name with the value, or with each of its values if that is `*`.
+fn given(method: &Method, (name, value): (&str, &str)) -> Result<Given> {
     let known = || method.all_parameters().map(|p| p.name).collect::<Vec<_>>().join(", ");
     let parameter = method.all_parameters().find(|parameter| parameter.name == name);
     let parameter = parameter.with_context(|| match &*known() {
@@ -198,8 +197,9 @@ fn given(method: &Method, text: &str) -> Result<Given> {
         known => format!("{} has no parameter '{name}'; it has {known}", method.name),
     })?;
     let fits = |known: &&str| value == "*" || *known == value;
-    let other = value.parse::<u32>().ok().filter(|&number| number > 0 && parameter.is_any_number());
-    let other = other.map(|number| &*number.to_string().leak());
+    let number = value.parse::<u32>().ok();
+    let number = number.filter(|&number| number > 0 && parameter.values == ANY_NUMBER);
+    let other = number.map(|number| interned(number.to_string()));
     let mut values: Vec<_> = parameter.values.iter().copied().filter(fits).collect();
     values.extend(other.filter(|_| values.is_empty()));
     ensure!(

@@ -1,8 +1,7 @@
 //! Runs one product of one method on a team or a GPU and compares it with the reference.
 
-use std::collections::HashSet;
-
 use spmv_matrix::Csr;
+use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::verify::Reference;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::model::Model;
@@ -158,7 +157,8 @@ impl<'a, T: Value> Case<'a, T> {
                 assert!(verdict.passes(), "{}: {}", what(), verdict.describe());
             }),
             Err(Unprepared::Unavailable(Unavailable(reason))) => {
-                let may_refuse = may_refuse(choice, self.csr) || is_lacking(choice, &reason);
+                let may_refuse =
+                    may_refuse(choice, self.csr, asked.transpose) || is_lacking(choice, &reason);
                 assert!(may_refuse, "{}: {reason}", what());
             }
             Err(Unprepared::Failed(Failed(reason))) => panic!("{}: {reason}", what()),
@@ -179,7 +179,9 @@ pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
                     assert_eq!(y.is_finite(), finite(row), "{} row {row}: {y}", choice.name());
                 }
             }
-            Err(error) => assert!(may_refuse(choice, csr), "{}: {error}", choice.name()),
+            Err(error) => {
+                assert!(may_refuse(choice, csr, asked.transpose), "{}: {error}", choice.name());
+            }
         }
     }
 }
@@ -190,67 +192,9 @@ fn is_lacking(choice: &Choice, reason: &str) -> bool {
     choice.method.name.starts_with("cusparse") && words.iter().any(|word| reason.contains(word))
 }
 
-fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
-    let is_padding = |places: usize| places > 1024.max(3 * csr.nnz());
-    // The formats on the GPU have the same limits as those on the CPU.
-    match choice.method.name.strip_prefix("gpu-").unwrap_or(choice.method.name) {
-        // Only if the matrix is mostly padding even with strips of 16 rows of one length, or of c rows on a GPU.
-        "sell" => {
-            let cpu = choice.method.device() == Device::Cpu;
-            let lanes = given(choice, "c").unwrap_or(if cpu { 16 } else { 32 });
-            is_padding(csr.rows().next_multiple_of(lanes) * longest_row(csr))
-        }
-        // Blocks are wider than the matrix, or each entry may be alone in its block.
-        "bcsr" => {
-            let [rows, cols] = block_sides(choice, "4x4");
-            let blocks = csr.rows().div_ceil(rows) * csr.cols().div_ceil(cols);
-            cols > csr.cols() || is_padding(blocks.min(csr.nnz()) * rows * cols)
-        }
-        "dia" => is_padding(csr.rows().max(csr.cols()) * diagonals(csr)),
-        "ell" => is_padding(csr.rows() * longest_row(csr)),
-        "hyb" => is_padding(csr.rows() * longest_row(csr).min(given(choice, "width").unwrap_or(0))),
-        // Rows without entries also have blocks.
-        "bccoo" => {
-            let [rows, cols] = block_sides(choice, "1x1");
-            is_padding((csr.rows().div_ceil(rows) + csr.nnz()) * rows * cols)
-        }
-        "cusparse-sell" => true,
-        "cusparse-bsr" => csr.nnz() == 0 || no_whole_blocks(choice, csr),
-        name if name.starts_with("cusparse") => csr.nnz() == 0,
-        name if name.starts_with("mkl") => mkl().is_err() || csr.rows() * csr.cols() == 0,
-        _ => false,
-    }
-}
-
-fn given(choice: &Choice, parameter: &str) -> Option<usize> {
-    let (_, value) = choice.given.iter().find(|(name, _)| *name == parameter)?;
-    Some(value.parse().unwrap())
-}
-
-/// Returns whether no possible size of square blocks divides rows and columns, or each would be mostly padding.
-fn no_whole_blocks<T>(choice: &Choice, csr: &Csr<T>) -> bool {
-    let given = choice.given.iter().any(|(name, _)| *name == "block");
-    let sides = if given { vec![block_sides(choice, "2x2")[0]] } else { (2..=8).collect() };
-    let whole = |side: &usize| csr.rows().is_multiple_of(*side) && csr.cols().is_multiple_of(*side);
-    sides.into_iter().filter(whole).all(|side| {
-        let blocks = (csr.rows() / side * (csr.cols() / side)).min(csr.nnz());
-        blocks * side * side > 1024.max(3 * csr.nnz())
-    })
-}
-
-/// Returns the rows and columns of the given blocks, or of `default`.
-fn block_sides(choice: &Choice, default: &'static str) -> [usize; 2] {
-    let given = choice.given.iter().find(|(name, _)| *name == "block");
-    let block = given.map_or(default, |(_, block)| block).as_bytes();
-    [0, 2].map(|place| usize::from(block[place] - b'0'))
-}
-
-fn diagonals<T>(csr: &Csr<T>) -> usize {
-    let columns = |row| csr.column_indices()[csr.row(row)].iter();
-    let offsets = |row| columns(row).map(move |&column| i64::from(column) - row as i64);
-    (0..csr.rows()).flat_map(offsets).collect::<HashSet<_>>().len()
-}
-
-fn longest_row<T>(csr: &Csr<T>) -> usize {
-    csr.row_lengths().max().unwrap_or(0) as usize
+/// Returns whether the method may refuse this matrix, or its library is missing.
+fn may_refuse<T>(choice: &Choice, csr: &Csr<T>, transpose: bool) -> bool {
+    let extent = Extent { given: &choice.given, ..Extent::of(csr, 1, transpose) };
+    let lacks_mkl = choice.method.name.starts_with("mkl") && mkl().is_err();
+    (choice.method.may_refuse)(&extent) || lacks_mkl
 }

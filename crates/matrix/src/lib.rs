@@ -24,6 +24,7 @@
 //! | [`spoil`] | values that overwrite y before a product |
 //! | [`limited`] | text files up to a limit |
 //! | [`interned`] | texts with a static lifetime |
+//! | [`method_name`] | the name of a method with its parameters |
 //! | [`device`] | the CPU or a GPU, facts about it, counts of its kernels |
 //! | [`near`] | suggestions for mistyped words |
 //! | [`system`] | facts about the machine and its limits, pages |
@@ -54,6 +55,7 @@ pub mod interned;
 pub mod limited;
 pub mod loaded;
 pub mod memory;
+pub mod method_name;
 pub mod near;
 pub mod order;
 pub mod reader;

@@ -93,35 +93,39 @@ pub fn of_kernels(file: &'static KernelFile) -> Method {
         },
         setup: if has_setup { Setup::Inspection } else { Setup::Nothing },
         memory: memory_of_custom,
-        code: Code::CustomGpu {
+        ..Method::new(Code::CustomGpu {
             modelled: true,
             f64: custom_on_gpu(move |csr, request| file.prepare(csr, request)),
             f32: custom_on_gpu(move |csr, request| file.prepare(csr, request)),
-        },
+        })
     }
 }
 
 /// Returns the method of a plug-in, with its code if the plug-in is open in this process.
 pub fn of_plugin(description: Description, entry: Option<&'static Entry>) -> Method {
     let has = |flags| description.has(flags);
-    let setup = match () {
-        () if has(abi::ORDERING) => Setup::Ordering,
-        () if has(abi::CONVERSION) => Setup::Conversion,
-        () if has(abi::INSPECTION) => Setup::Inspection,
-        () => Setup::Nothing,
+    let setup = if has(abi::ORDERING) {
+        Setup::Ordering
+    } else if has(abi::CONVERSION) {
+        Setup::Conversion
+    } else if has(abi::INSPECTION) {
+        Setup::Inspection
+    } else {
+        Setup::Nothing
     };
     let operations = if has(abi::TRANSPOSED) { Operations::Both } else { Operations::Plain };
-    let code = match has(abi::GPU) {
-        true => Code::CustomGpu {
+    let code = if has(abi::GPU) {
+        Code::CustomGpu {
             modelled: false,
             f64: custom_on_gpu(move |csr, request| plugin::prepare_on_gpu(entry, csr, request)),
             f32: custom_on_gpu(move |csr, request| plugin::prepare_on_gpu(entry, csr, request)),
-        },
-        false => Code::Custom {
+        }
+    } else {
+        Code::Custom {
             parallel: !has(abi::SEQUENTIAL),
             f64: custom(move |csr, request| plugin::prepare(entry, csr, request)),
             f32: custom(move |csr, request| plugin::prepare(entry, csr, request)),
-        },
+        }
     };
     let license = description.license.map(|license| format!(" ({license})"));
     let source = description.source + &license.unwrap_or_default();
@@ -138,6 +142,7 @@ pub fn of_plugin(description: Description, entry: Option<&'static Entry>) -> Met
         operations,
         setup,
         memory: memory_of_custom,
+        may_refuse: |_| true,
         code,
     }
 }

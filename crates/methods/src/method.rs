@@ -2,21 +2,20 @@
 
 mod prepared;
 pub mod profile;
+mod request;
 
 use std::any::Any;
-use std::time::Instant;
 
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
-use crate::simd::Isa;
-use crate::team::Team;
-use profile::Profile;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::method_name::MethodName;
 use spmv_matrix::scalar::{Precision, Scalar};
 
 pub use crate::device::{Device, Failed, Unavailable, Unprepared};
 pub use prepared::{Prepared, PreparedOnGpu, Values};
+pub use request::Request;
 
 /// An algorithm that computes y = αAx + βy, in both precisions.
 pub struct Method {
@@ -33,6 +32,9 @@ pub struct Method {
     /// from its preparation until it is dropped. It is memory of the device on which the method runs. A value per
     /// thread is not counted, because every method gets a reserve for small allocations.
     pub memory: fn(&Extent) -> u64,
+    /// Returns whether the method may refuse a matrix of this extent, for a reason that depends on the matrix: mostly
+    /// because its format would store too much fill.
+    pub may_refuse: fn(&Extent) -> bool,
     pub code: Code,
 }
 
@@ -85,12 +87,8 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
-impl Parameter {
-    /// Whether every whole number from 1 on is a value, of which `values` are examples.
-    pub fn is_any_number(&self) -> bool {
-        self.name == "products"
-    }
-}
+/// The values of a parameter that takes every whole number from 1 on, of which these are examples.
+pub const ANY_NUMBER: &[&str] = &["1", "10", "100", "1000", "10000"];
 
 /// A parameter that every GPU method accepts in addition to its own.
 pub const GRAPH: Parameter = Parameter {
@@ -164,59 +162,6 @@ pub fn memory_of_custom(extent: &Extent) -> u64 {
     3 * extent.csr() + extent.vectors()
 }
 
-/// The settings of the run that a method can use in its preparation, before any vector is given.
-pub struct Request<'a> {
-    /// The threads on which a parallel method runs. The calling thread is the team's leader.
-    pub team: &'a Team,
-    /// The instruction set that this project's own kernels use.
-    pub isa: Isa,
-    /// Whether the product is y ← αAᵀx + βy. It is set only for methods whose [`Operations`] include the transpose.
-    pub transpose: bool,
-    /// The α and the β of every product of this run, for libraries that choose their algorithm by them.
-    pub alpha: f64,
-    pub beta: f64,
-    /// The number of products that the run plans. Inspectors of libraries receive it as a hint.
-    pub expected_products: usize,
-    /// The machine's profile in the precision of the product, if it has been measured.
-    pub profile: Option<&'a Profile>,
-    /// The clock, for methods that choose by measured times.
-    pub now: fn() -> Instant,
-    /// The parameters that the user gave, as pairs of name and value. Each value is one of [`Parameter::values`].
-    pub given: &'a [(&'static str, &'static str)],
-    /// The groups of the Band-k order that the program has brought the matrix into, as in [`Extent::groups`].
-    pub groups: &'a [Vec<u32>],
-}
-
-impl<'a> Request<'a> {
-    /// Returns the request for 1000 products y ← Ax on this team, without parameters, with this machine's best
-    /// instructions.
-    pub fn new(team: &'a Team) -> Self {
-        Self {
-            team,
-            isa: Isa::detect(),
-            transpose: false,
-            alpha: 1.0,
-            beta: 0.0,
-            expected_products: 1000,
-            profile: None,
-            now: Instant::now,
-            given: &[],
-            groups: &[],
-        }
-    }
-
-    /// Returns the value of a parameter, or `None` if it was not given.
-    pub fn word(&self, parameter: &str) -> Option<&'static str> {
-        self.given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
-    }
-
-    /// Returns the value of a parameter whose values are numbers, or `None` if it was not given.
-    pub fn number(&self, parameter: &str) -> Option<usize> {
-        self.word(parameter)
-            .map(|word| word.parse().expect("the values of this parameter are numbers"))
-    }
-}
-
 /// A method together with the parameters that the user gave.
 ///
 /// ```
@@ -256,12 +201,27 @@ impl Choice<'_> {
 
     /// Returns the name of the method with the given parameters, such as `gpu-light:level=vector`.
     pub fn name(&self) -> String {
-        let given = self.given.iter().map(|(name, value)| format!(":{name}={value}"));
-        std::iter::once(self.method.name.to_owned()).chain(given).collect()
+        MethodName { method: self.method.name, parameters: self.given.clone() }.to_string()
     }
 }
 
 impl Method {
+    /// Returns a method with this code, of which nothing else is stated: without parameters, setup and memory of its
+    /// own, for products by A with every matrix.
+    pub const fn new(code: Code) -> Self {
+        Self {
+            name: "",
+            source: "",
+            summary: "",
+            parameters: &[],
+            operations: Operations::Plain,
+            setup: Setup::Nothing,
+            memory: |_| 0,
+            may_refuse: |_| false,
+            code,
+        }
+    }
+
     pub const fn device(&self) -> Device {
         self.runs_on(Device::Gpu)
     }

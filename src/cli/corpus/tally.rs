@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::cli::sources::of_matrix;
+use spmv_matrix::method_name::MethodName;
 use spmv_results::report::advice::answer;
 use spmv_results::report::means::Kinds;
 use spmv_results::report::names::count;
@@ -113,6 +114,6 @@ fn write_first(err: &mut dyn Write, word: &str, lines: &[String], rest: &str) ->
 /// Whether a row is of a method with a single thread. That of a plug-in, which may be closed already, is if it had one.
 fn is_sequential(row: &Row) -> bool {
     let name = row.method_name.as_deref().unwrap_or_default();
-    let method = spmv_methods::named(name.split(':').next().unwrap_or_default());
+    let method = spmv_methods::named(MethodName::parse(name).method);
     method.map_or(row.threads == Some(1), |method| method.threads(2) == Some(1))
 }

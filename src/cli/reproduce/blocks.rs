@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
 
+use spmv_matrix::method_name::MethodName;
 use spmv_methods::all;
 use spmv_methods::device::model::DeviceFile;
 use spmv_methods::method::{Device, Unavailable};
@@ -68,8 +69,7 @@ fn known_models(names: &[String]) -> Result<()> {
 
 /// Returns the devices of the methods that a name or glob selects. The word may have parameters.
 fn devices(word: &str) -> impl Iterator<Item = Device> + use<> {
-    let name = word.split(':').next().unwrap_or_default();
-    let pattern = glob::Pattern::new(name).ok();
+    let pattern = glob::Pattern::new(MethodName::parse(word).method).ok();
     let methods = all()
         .filter(move |method| pattern.as_ref().is_some_and(|pattern| pattern.matches(method.name)));
     methods.map(|method| method.device())

@@ -19,7 +19,7 @@ use std::time::Instant;
 use super::packed::trial::predict;
 use super::prelude::*;
 use super::{merge, packed, seq};
-use crate::method::Choice;
+use crate::method::{ANY_NUMBER, Choice};
 
 pub const NAME: &str = METHOD.name;
 
@@ -31,14 +31,13 @@ pub const METHOD: Method = Method {
         packed::METHOD.parameters[0],
         Parameter {
             name: "products",
-            values: &["1", "10", "100", "1000", "10000"],
+            values: ANY_NUMBER,
             meaning: "the number of planned products, in place of that of the measurement",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Inspection,
     memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 /// The largest number of nonzeros for which one thread is chosen: these take as long as entering a parallel region.
@@ -122,7 +121,7 @@ fn prepare_by<'a, T: Scalar + Lanes>(
     let csr_bytes = method.csr_bytes(csr.bytes(), &prepared);
     let takes = |(name, _): &&(&str, _)| method.parameters.iter().any(|known| known.name == *name);
     let given = request.given.iter().filter(takes).copied().collect();
-    Ok(prepared.picked(&Choice { method, given }).with_csr_bytes(csr_bytes))
+    Ok(prepared.picked(Choice { method, given }.name()).with_csr_bytes(csr_bytes))
 }
 
 fn is_not_clearly_slower([packed, merge]: [f64; 2]) -> bool {

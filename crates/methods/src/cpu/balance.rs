@@ -100,7 +100,7 @@ fn tasks_and_strips_are_divided_by_their_work() {
             let work = |tasks: &Range<usize>| sizes[tasks.clone()].iter().sum();
             let most = csr.nnz().div_ceil(threads) + longest(&csr);
             check(name, &shares(&sizes, threads), sizes.len(), work, most);
-            let Ok(strips) = Strips::sliced(&csr, 8, 256, None) else { continue };
+            let Ok(strips) = Strips::sliced(&csr, 8, 256) else { continue };
             let offsets = strips.offsets();
             let work = |s: &Range<usize>| (offsets[s.end] - offsets[s.start]) as usize + s.len();
             let most = work(&(0..strips.len())).div_ceil(threads) + longest(&csr) + 1;

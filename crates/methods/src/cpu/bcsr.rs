@@ -20,10 +20,10 @@ pub const METHOD: Method = Method {
         values: BLOCKS,
         meaning: "rows x columns of a block; default: the shape with the fewest estimated bytes",
     }],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: register_blocks::memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    may_refuse: register_blocks::may_refuse,
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 const BLOCKS: &[&str] = &["1x4", "2x1", "4x1", "8x1", "2x2", "3x3", "4x4", "6x6", "8x8"];

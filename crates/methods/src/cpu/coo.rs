@@ -8,27 +8,21 @@
 //! Memory: a row index per nonzero (columns and values are those of CSR), and a carry per thread.
 //! Departure: SIMD within the nonzeros of a row.
 
-use std::ops::Range;
-
-use crossbeam_utils::CachePadded;
-
 use super::atomic::{AtomicAdd, SharedSums};
 use super::placement::{place, span};
 use super::prelude::*;
 use super::row_kernels::{Entries, dot};
 use super::rows::{part, scale, scale_if_nearly_empty, scale_on};
 use crate::formats::coordinates::row_indices;
-use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "coo",
     source: "Bell & Garland 2009, COO, on threads",
     summary: "nonzeros with row indices, split evenly; transposed with atomic additions",
-    parameters: &[],
     operations: Operations::Both,
     setup: Setup::Conversion,
     memory: |extent| 3 * extent.indices(),
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: AtomicAdd + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {

@@ -22,8 +22,6 @@
 mod format;
 mod tasks;
 
-use std::ops::Range;
-
 use format::Blocks;
 use tasks::{BlockLine, Schedule, Task, Work};
 
@@ -43,7 +41,8 @@ pub const METHOD: Method = Method {
     operations: Operations::Both,
     setup: Setup::Conversion,
     memory: format::memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    may_refuse: format::may_refuse,
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
@@ -80,22 +79,30 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
             }
         });
         if schedule.temporaries > 0 {
-            team.run(|rank| {
-                for BlockLine { outputs, temporaries: pieces } in &schedule.lines {
-                    let Range { start, end } = part(outputs.len(), rank, threads);
-                    // SAFETY: all tasks are done. Each line has its own outputs and temporaries, and each thread a
-                    // part.
-                    let y = unsafe { y.range(outputs.start + start..outputs.start + end) };
-                    for piece in pieces.clone().step_by(outputs.len()) {
-                        // SAFETY: as above.
-                        let sums = unsafe { temporaries.range(piece + start..piece + end) };
-                        y.iter_mut().zip(sums).for_each(|(y, sum)| *y += *sum);
-                    }
-                }
-            });
+            team.run(|rank| add_temporaries(&schedule, rank, threads, &y, &temporaries));
         }
     };
     Ok(multiplying(csr, extra_bytes, product).transposing(transpose).with_notes(placed))
+}
+
+/// Adds a thread's part of the temporaries of each line to y.
+fn add_temporaries<T: Scalar>(
+    schedule: &Schedule,
+    rank: usize,
+    threads: usize,
+    y: &DisjointMut<T>,
+    temporaries: &DisjointMut<T>,
+) {
+    for BlockLine { outputs, temporaries: pieces } in &schedule.lines {
+        let Range { start, end } = part(outputs.len(), rank, threads);
+        // SAFETY: all tasks are done. Each line has its own outputs and temporaries, and each thread a part.
+        let y = unsafe { y.range(outputs.start + start..outputs.start + end) };
+        for piece in pieces.clone().step_by(outputs.len()) {
+            // SAFETY: as above.
+            let sums = unsafe { temporaries.range(piece + start..piece + end) };
+            y.iter_mut().zip(sums).for_each(|(y, sum)| *y += *sum);
+        }
+    }
 }
 
 /// Computes `sums` += α times the task's part of A (or of Aᵀ) times x.

@@ -11,11 +11,10 @@ pub const METHOD: Method = Method {
     name: "csc",
     source: "explicit CSC; merge-spmv-sc16 on the transpose",
     summary: "builds Aᵀ in setup and multiplies it by the algorithm of merge",
-    parameters: &[],
     operations: Operations::Transposed,
     setup: Setup::Conversion,
     memory: |extent| extent.transposed(extent.value),
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {

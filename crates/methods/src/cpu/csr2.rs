@@ -3,15 +3,14 @@
 
 use super::csr_k::{SRS, memory, prepare};
 use crate::formats::csr_k::{COARSENING, ORDER};
-use crate::method::{Code, Method, Operations, Setup};
+use crate::method::{Code, Method, Setup};
 
 pub const METHOD: Method = Method {
     name: "csr2",
     source: "csr-k, sections 2.2 and 4.2, Listings 1 and 2; Kabir et al. 2014",
     summary: "super-rows in Band-k order, an equal number per thread; SIMD, four rows at a time",
     parameters: &[SRS, ORDER, COARSENING],
-    operations: Operations::Plain,
     setup: Setup::Ordering,
     memory,
-    code: Code::Cpu { parallel: true, f64: prepare::<f64, 2>, f32: prepare::<f32, 2> },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare::<f64, 2>, f32: prepare::<f32, 2> })
 };

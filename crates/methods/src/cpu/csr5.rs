@@ -21,17 +21,15 @@
 
 mod format;
 mod kernel;
-
-use crossbeam_utils::CachePadded;
+mod shape;
 
 use format::Chunk;
 use kernel::Tiles;
+use shape::Shape;
 
 use super::prelude::*;
 use super::row_kernels::Piece;
 use super::rows::{part, scale_if_nearly_empty};
-use crate::simd::Dispatch;
-use spmv_matrix::scalar::Precision;
 
 pub const METHOD: Method = Method {
     name: "csr5",
@@ -42,10 +40,9 @@ pub const METHOD: Method = Method {
         values: &["4", "8", "12", "16"],
         meaning: "nonzeros per lane of a tile; default 12 with AVX-512 in f64, otherwise 16",
     }],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: format::memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
@@ -79,35 +76,6 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
             y[row] += alpha * isa.run(Piece { csr, range, x });
         }
     }))
-}
-
-#[derive(Clone, Copy)]
-struct Shape {
-    /// ω, the number of lanes of a register: 4, 8 or 16.
-    lanes: usize,
-    /// σ, the number of nonzeros per lane: at most 16, so that the counts of a tile's rows fit in bytes.
-    sigma: usize,
-}
-
-impl Shape {
-    /// Returns the shape with the requested σ. The default σ is the original's for its two instruction sets
-    /// in f64. The original has no f32; there 16 measured best of the values that fit.
-    fn new<T: Scalar + Lanes>(isa: Isa, sigma: Option<usize>) -> Self {
-        let default = match (isa, T::PRECISION) {
-            (Isa::Avx512, Precision::F64) => 12,
-            _ => 16,
-        };
-        Self { lanes: isa.wide_lanes::<T>(), sigma: sigma.unwrap_or(default) }
-    }
-
-    fn nonzeros(self) -> usize {
-        self.lanes * self.sigma
-    }
-
-    /// Returns the number of 64-bit words that contain the flags of a tile.
-    fn words(self) -> usize {
-        self.nonzeros().div_ceil(u64::BITS as usize)
-    }
 }
 
 /// Returns the rows that have nonzeros from index `start` on.

@@ -30,7 +30,6 @@ use super::prelude::*;
 use super::row_kernels::{WholeRows, prefetching_pays};
 use super::rows::part;
 use crate::formats::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES, groups};
-use crate::simd::Dispatch;
 use spmv_matrix::order::band_k::{BandK, Coarsening, band_k, grouped};
 use spmv_matrix::order::sizes;
 
@@ -73,9 +72,10 @@ pub fn memory(extent: &Extent) -> u64 {
     let is_small =
         |word: &str| word == TUNED || word.parse().is_ok_and(|rows: usize| rows < sizes::CPU[0]);
     let small = extent.word("srs").is_some_and(is_small);
-    let ordering = match small || extent.word("coarsening") == Some("heavy-edge") {
-        true => extent.ordering_in_small_groups(),
-        false => extent.ordering(),
+    let ordering = if small || extent.word("coarsening") == Some("heavy-edge") {
+        extent.ordering_in_small_groups()
+    } else {
+        extent.ordering()
     };
     ordering.max(extent.csr() + extent.vectors()) + pointers
 }

@@ -11,17 +11,12 @@
 use super::prelude::*;
 use super::row_kernels::{WholeRows, prefetching_pays};
 use super::rows::balanced;
-use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "csr-rows",
     source: "merge-spmv-sc16, II: row splitting",
     summary: "whole rows per thread, balanced by rows and nonzeros in each product; SIMD, four rows at a time",
-    parameters: &[],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {

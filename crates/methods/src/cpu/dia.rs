@@ -7,36 +7,33 @@
 //!
 //! Memory: the diagonals and their offsets; while the diagonals of Aᵀ are built, also Aᵀ.
 
-use std::ops::Range;
-
 use super::placement::{place, span};
 use super::prelude::*;
 use super::rows::part;
 use crate::formats::diagonals::{self, Diagonals};
-use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "dia",
     source: "Bell & Garland 2009, DIA",
     summary: "whole diagonals without column indices, multiplied in blocks of rows",
-    parameters: &[],
     operations: Operations::Both,
     setup: Setup::Conversion,
     memory: diagonals::memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    may_refuse: diagonals::may_refuse,
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 const BLOCK: usize = 1024;
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, isa, transpose) = (request.team, request.isa, request.transpose);
-    let diagonals = Diagonals::new(csr, transpose, 1)?;
+    let diagonals = Diagonals::new(csr, transpose)?;
     let rows = diagonals.rows;
     let (threads, bytes) = (team.len(), diagonals.bytes());
     let placed = place(team, |rank| {
         let rows = part(rows, rank, threads);
         let of_rows = |diagonal: &[T]| span(&diagonal[rows.clone()]);
-        diagonals.values.chunks(diagonals.pitch.max(1)).map(of_rows).collect()
+        diagonals.values.chunks(diagonals.rows.max(1)).map(of_rows).collect()
     });
     let product = move |operands: Operands<T>, y: &mut [T]| {
         let y = DisjointMut::new(y);
@@ -94,7 +91,7 @@ impl<T: Scalar> Rows<'_, T> {
     /// Computes Σ a·x of the rows from `first` on, diagonal by diagonal.
     #[inline(always)]
     fn add_diagonals<V: Vector<T>>(&self, first: usize, sums: &mut [T]) {
-        let Diagonals { pitch, offsets, values, .. } = self.diagonals;
+        let Diagonals { rows, offsets, values, .. } = self.diagonals;
         let block = first..first + sums.len();
         sums.fill(T::zero());
         for (diagonal, &offset) in offsets.iter().enumerate() {
@@ -102,7 +99,7 @@ impl<T: Scalar> Rows<'_, T> {
             if on.is_empty() {
                 continue;
             }
-            let values = &values[diagonal * pitch..][on.clone()];
+            let values = &values[diagonal * rows..][on.clone()];
             let x = &self.operands.x[on.start.wrapping_add_signed(offset)..][..on.len()];
             let sums = &mut sums[on.start - first..on.end - first];
             for ((sum, &value), &x) in sums.iter_mut().zip(values).zip(x) {
@@ -116,11 +113,11 @@ impl<T: Scalar> Rows<'_, T> {
     #[cold]
     fn recompute_non_finite(&self, first: usize, sums: &mut [T]) {
         for (row, sum) in (first..).zip(sums).filter(|(_, sum)| !sum.is_finite()) {
-            let Diagonals { pitch, offsets, values, .. } = self.diagonals;
+            let Diagonals { rows, offsets, values, .. } = self.diagonals;
             let columns = offsets.iter().map(|&offset| row.wrapping_add_signed(offset));
             let entries = columns.enumerate().filter(|&(_, column)| self.is_entry(row, column));
             let products =
-                entries.map(|(d, column)| values[d * pitch + row] * self.operands.x[column]);
+                entries.map(|(d, column)| values[d * rows + row] * self.operands.x[column]);
             *sum = products.fold(T::zero(), |sum, product| sum + product);
         }
     }

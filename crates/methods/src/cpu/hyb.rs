@@ -6,10 +6,7 @@
 //! Memory: ELL, the rest with row indices, and a carry per thread. Departure: the constant 4096 was chosen for GPUs
 //! and is used unchanged, so ELL is empty for matrices of fewer rows.
 
-use std::ops::Range;
-
 use super::coo::Carries;
-use super::ell::pitch;
 use super::placement::{Span, place, span};
 use super::prelude::*;
 use super::row_kernels::Entries;
@@ -17,24 +14,23 @@ use super::rows::part;
 use super::strips::StripRows;
 use crate::formats::coordinates::{Rest, WIDTH, width};
 use crate::formats::strips::{self, Strips};
-use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "hyb",
     source: "Bell & Garland 2009, HYB; width as in cusp",
     summary: "the first entries of each row in ELL, the rest in COO",
     parameters: &[WIDTH],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     // Several threads collect the values of the rest at the same time.
     memory: |extent| strips::memory(extent) + 2 * extent.indices() + 3 * extent.nnz * extent.value,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    may_refuse: strips::may_refuse_width,
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, isa) = (request.team, request.isa);
     let width = width(csr, request);
-    let strips = Strips::whole(csr, isa.wide_lanes::<T>(), (pitch(csr.rows()), width), None)?;
+    let strips = Strips::whole(csr, isa.wide_lanes::<T>(), width)?;
     let shares = strips.shares(team.len());
     let rest = Rest::of(csr, width);
     let mut carries = Carries::new(request);

@@ -9,15 +9,11 @@
 //! KokkosKernels; its parallel code leaves this to the compiler. A chunk has as many rows as KokkosKernels
 //! gives a thread of a team: 64, or 256 if rows are short and the matrix is large.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use crossbeam_utils::CachePadded;
 
 use super::atomic::{AtomicAdd, SharedSums};
 use super::prelude::*;
 use super::rows::{part, scale_on};
-use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "kokkos-style",
@@ -30,9 +26,7 @@ pub const METHOD: Method = Method {
                   default: dynamic above 10 million nonzeros",
     }],
     operations: Operations::Both,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 /// The number of nonzeros above which the schedule is dynamic.

@@ -11,13 +11,8 @@
 //! deliberately omits but today's libraries use, and prefetching for matrices that the caches do not hold.
 //! `as=published` leaves both out.
 
-use std::ops::Range;
-
-use crossbeam_utils::CachePadded;
-
 use super::prelude::*;
 use super::row_kernels::{Piece, WholeRows, prefetching_pays};
-use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "merge",
@@ -28,10 +23,7 @@ pub const METHOD: Method = Method {
         values: &["published"],
         meaning: "scalar code without prefetching, as in the paper; default: SIMD, four rows at a time",
     }],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 /// A point of the merge path.

@@ -14,9 +14,6 @@
 //! pages are on the right node. On one node nothing is copied.
 
 use std::borrow::Cow;
-use std::ops::Range;
-
-use crossbeam_utils::CachePadded;
 
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
 use super::placement::{place, spans_of};
@@ -28,11 +25,9 @@ pub const METHOD: Method = Method {
     name: "merge-numa",
     source: "merge-spmv-sc16, III-D",
     summary: "merge with the search in setup and each thread's nonzeros on its NUMA node",
-    parameters: &[],
-    operations: Operations::Plain,
     setup: Setup::Inspection,
     memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 /// Bounds the bytes of the copies, and of the addresses and nodes of their pages, on several nodes.

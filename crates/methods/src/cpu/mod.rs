@@ -24,6 +24,7 @@ pub mod mpi_merge;
 pub mod oski_style;
 pub mod packed;
 mod placement;
+pub(crate) mod prelude;
 mod register_blocks;
 pub mod row_kernels;
 pub mod rows;
@@ -31,17 +32,3 @@ pub mod sell;
 pub mod seq;
 pub mod sprs;
 mod strips;
-
-/// What the methods of the CPU have in common.
-pub(crate) mod prelude {
-    pub use super::rows::{Operands, Outcome, multiplying};
-    pub use crate::method::{
-        Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable,
-    };
-    pub use crate::simd::{Isa, Kernel, Lanes, Vector};
-    pub use crate::team::Team;
-    pub use spmv_matrix::Csr;
-    pub use spmv_matrix::disjoint::DisjointMut;
-    pub use spmv_matrix::memory::extent::Extent;
-    pub use spmv_matrix::scalar::Scalar;
-}

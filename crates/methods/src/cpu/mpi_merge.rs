@@ -5,7 +5,7 @@
 use super::merge::{consume, piece};
 use super::row_kernels::prefetching_pays;
 use super::rows::{Operands, Outcome, multiplying};
-use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
+use crate::method::{Code, Method, Parameter, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
@@ -22,10 +22,8 @@ pub static METHOD: Method = Method {
         values: &["need", "all"],
         meaning: "which values of x a rank receives: need, only those that it multiplies by (the default), or all",
     }],
-    operations: Operations::Plain,
     setup: Setup::Inspection,
-    memory: |_| 0,
-    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: false, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {

@@ -12,15 +12,14 @@
 
 use std::time::Duration;
 
-use crossbeam_utils::CachePadded;
-
 use super::prelude::*;
 use super::register_blocks::{BlockRows, prepared};
 use super::rows::balanced;
 use crate::formats::fill;
-use crate::formats::register_blocks::{self, FillEstimate, RegisterBlocks, Shape, block_offsets};
+use crate::formats::register_blocks::{
+    self, FillEstimate, LEAST_SAMPLED, RegisterBlocks, Shape, block_offsets,
+};
 use crate::method::profile::Profile;
-use crate::simd::Dispatch;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::system;
 
@@ -30,11 +29,11 @@ pub const METHOD: Method = Method {
     name: "oski-style",
     source: "Vuduc, Demmel & Yelick 2005, OSKI; pOSKI",
     summary: "register blocks per thread, the shape by the machine's profile and the estimated fill",
-    parameters: &[],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: register_blocks::memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    // In few rows the fill is counted exactly.
+    may_refuse: |extent| extent.rows > LEAST_SAMPLED as u64,
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 /// The number of rows and columns of the dense matrices with which the profile is measured: a multiple of the side of

@@ -37,6 +37,7 @@ mod diagonals;
 mod factors;
 mod kernel;
 mod source;
+mod sums;
 #[cfg(test)]
 mod tests;
 pub mod trial;
@@ -66,10 +67,9 @@ pub const METHOD: Method = Method {
         meaning: "also stores values as one value, integers, binary32 or codes: where that saves time, or always the \
             fewest bytes",
     }],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 /// The largest number of rows in a window.
@@ -96,19 +96,9 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     let shares = shares(&costs, threads);
     let sums = |_| CachePadded::new(Aligned::zeros(longest.len()));
     let mut sums: Vec<_> = (0..threads).map(sums).collect();
-    let [factors, columns, structure] = windows
-        .iter()
-        .map(Window::bytes)
-        .fold([0; 3], |[a, b, c], [f, g, h]| [a + f, b + g, c + h]);
-    let bytes = factors + columns + structure;
+    let bytes = windows.iter().flat_map(Window::bytes).sum::<usize>();
     let prefetch = bytes > PREFETCHED * threads;
-    let per_nonzero = |bytes: usize| bytes as f64 / csr.nnz().max(1) as f64;
-    let note = format!(
-        "{:.2} bytes per nonzero: values {:.2}, columns {:.2}",
-        per_nonzero(bytes),
-        per_nonzero(factors),
-        per_nonzero(columns)
-    );
+    let note = note(&windows, csr.nnz());
     let longest_entries: usize = longest.iter().map(|&row| csr.row(row).len()).sum();
     let longest_bytes = (longest_entries * (size_of::<T>() + size_of::<u32>())) as u64;
     let extra_bytes = bytes + (threads * size_of::<T>() + size_of::<usize>()) * longest.len();
@@ -140,6 +130,18 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     })
     .with_csr_bytes(longest_bytes)
     .with_note(note))
+}
+
+fn note<T>(windows: &[Window<T>], nnz: usize) -> String {
+    let all = windows.iter().map(Window::bytes);
+    let [factors, columns, others] = all.fold([0; 3], |[a, b, c], [f, g, h]| [a + f, b + g, c + h]);
+    let per_nonzero = |bytes: usize| bytes as f64 / nnz.max(1) as f64;
+    format!(
+        "{:.2} bytes per nonzero: values {:.2}, columns {:.2}",
+        per_nonzero(factors + columns + others),
+        per_nonzero(factors),
+        per_nonzero(columns)
+    )
 }
 
 fn packing_for<T: Scalar + Lanes>(csr: &Csr<T>, request: &Request) -> Packing {

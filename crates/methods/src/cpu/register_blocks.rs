@@ -3,14 +3,11 @@
 //! Unchecked accesses rely on the invariants of [`RegisterBlocks`], cited by name, and on x having a value per column
 //! of the matrix, which `Prepared::multiply` checks.
 
-use std::ops::Range;
-
 use super::placement::{place, span};
 use super::prelude::*;
 use crate::formats::fill::recompute_non_finite;
 use crate::formats::register_blocks::{RegisterBlocks, Shape, block_rows, pieces};
 use crate::method::profile::MAX_BLOCK_SIDE;
-use crate::simd::Dispatch;
 
 /// The number of small blocks whose products are accumulated independently at the same time.
 const TOGETHER: usize = 4;

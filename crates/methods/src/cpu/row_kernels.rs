@@ -4,8 +4,6 @@
 //! They index without bounds checks. They rely on the invariants that [`Csr::is_valid`] checks, and on the
 //! lengths that [`Prepared::multiply`](crate::method::Prepared::multiply) checks.
 
-use std::ops::Range;
-
 use super::prelude::*;
 use crate::simd::{GROUP, Mask, prefetch};
 use spmv_matrix::system;

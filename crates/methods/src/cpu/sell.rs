@@ -10,21 +10,21 @@
 
 use super::prelude::*;
 use crate::formats::strips::{self, SIGMA, Strips, sigma};
-use crate::simd::Dispatch;
+use crate::simd::MAX_LANES;
 
 pub const METHOD: Method = Method {
     name: "sell",
     source: "Kreutzer et al. 2014, SELL-C-σ",
     summary: "rows sorted by length in windows, then stored in chunks with one row per lane of the widest register",
     parameters: &[SIGMA],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: strips::memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    may_refuse: |extent| strips::may_refuse(extent, MAX_LANES as u64),
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let lanes = request.isa.wide_lanes::<T>();
-    let strips = Strips::sliced(csr, lanes, sigma(request, csr.rows()), None)?;
+    let strips = Strips::sliced(csr, lanes, sigma(request, csr.rows()))?;
     Ok(strips.prepared(csr, request))
 }

@@ -13,11 +13,8 @@ pub const METHOD: Method = Method {
     name: "seq",
     source: "merge-spmv-sc16, Algorithm 1",
     summary: "one thread, row by row, scalar; the same order of additions as the reference",
-    parameters: &[],
     operations: Operations::Both,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: false, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {

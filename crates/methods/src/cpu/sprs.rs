@@ -14,11 +14,8 @@ pub const METHOD: Method = Method {
     name: "sprs",
     source: "crate sprs 0.11, prod::mul_acc_mat_vec_csr",
     summary: "the sequential product of the Rust library; its time includes scaling y first",
-    parameters: &[],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
     memory: |extent| extent.rows * extent.value,
-    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
+    ..Method::new(Code::Cpu { parallel: false, f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Scalar + MulAcc>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {

@@ -7,14 +7,12 @@
 //! Unchecked accesses rely on the invariants of [`Strips`], cited by name, and on x having a value per column of the
 //! matrix, which `Prepared::multiply` checks.
 
-use std::ops::Range;
-
 use super::placement::{Span, place, span};
 use super::prelude::*;
 use super::rows::cut;
 use crate::formats::fill::recompute_non_finite;
-use crate::formats::strips::{Layout, Strip, Strips, entries};
-use crate::simd::{Dispatch, MAX_LANES, prefetch};
+use crate::formats::strips::{Layout, Strip, Strips, entries, note};
+use crate::simd::{MAX_LANES, prefetch};
 
 /// The prefetch distance in places: columns that are far apart are more streams than the hardware prefetcher follows.
 const PREFETCH_DISTANCE: usize = 128;
@@ -55,7 +53,7 @@ impl<T: Scalar + Lanes> Strips<T> {
     pub fn prepared<'a>(self, csr: &'a Csr<T>, request: &Request<'a>) -> Prepared<'a, T> {
         let (team, isa) = (request.team, request.isa);
         let shares = self.shares(team.len());
-        let note = self.note(csr.nnz());
+        let note = note(csr.nnz(), self.values.len());
         let placed = place(team, |rank| self.spans(shares[rank].clone()));
         multiplying(csr, self.bytes(), move |operands, y| {
             let y = &DisjointMut::new(y);

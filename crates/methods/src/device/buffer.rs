@@ -5,9 +5,12 @@ use std::marker::PhantomData;
 
 use bytemuck::Pod;
 
-use super::driver::{Address, ArgumentKind, RawArgument};
-use super::kernel::{Argument, append};
-use super::{Failed, Gpu, Module, Program, Unprepared, sources};
+use super::errors::{Failed, Unprepared};
+use super::gpu::Gpu;
+use super::kernel::{Argument, Module, append};
+use super::launch::{Address, ArgumentKind, RawArgument};
+use super::program::Program;
+use super::sources;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
@@ -211,14 +214,19 @@ unsafe impl<T: Value> Argument for DeviceCsr<'_, T> {
 }
 
 #[cfg(test)]
-#[test]
-fn a_matrix_is_streamed_if_its_three_arrays_do_not_fit_in_the_l2_cache() {
-    let gpu = Gpu::new(super::model::Model::tiny(1));
-    let is_streamed = |rows| {
-        let empty = Csr::<f64>::from_triplets(rows, 1, &[]);
-        DeviceCsr::of(&gpu, Cow::Owned(empty)).unwrap().is_streamed
-    };
-    let bytes = gpu.facts().l2_bytes / gpu.facts().l2_copies();
-    let elements = bytes as usize / size_of::<u32>();
-    assert!(!is_streamed(elements - 1) && is_streamed(elements));
+mod tests {
+    use super::*;
+    use crate::device::model::Model;
+
+    #[test]
+    fn a_matrix_is_streamed_if_its_three_arrays_do_not_fit_in_the_l2_cache() {
+        let gpu = Gpu::new(Model::tiny(1));
+        let is_streamed = |rows| {
+            let empty = Csr::<f64>::from_triplets(rows, 1, &[]);
+            DeviceCsr::of(&gpu, Cow::Owned(empty)).unwrap().is_streamed
+        };
+        let bytes = gpu.facts().l2_bytes / gpu.facts().l2_copies();
+        let elements = bytes as usize / size_of::<u32>();
+        assert!(!is_streamed(elements - 1) && is_streamed(elements));
+    }
 }

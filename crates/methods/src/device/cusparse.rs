@@ -2,8 +2,8 @@
 
 pub use cudarc::cusparse::sys::{cusparseOrder_t as Order, cusparseSpMVAlg_t as Algorithm};
 
-use super::driver::Address;
-use crate::device::{Failed, Unavailable, Unprepared};
+use super::errors::{Failed, Unavailable, Unprepared};
+use super::launch::Address;
 use spmv_matrix::scalar::Precision;
 
 /// A descriptor of a sparse matrix or of a dense vector.

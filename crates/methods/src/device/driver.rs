@@ -5,56 +5,17 @@ use std::time::Duration;
 
 use ptx_machine::model::Cure;
 
-use super::counts::Counts;
 use super::cusparse::CuSparse;
-use super::facts::{Activity, Clocks, Energy, Facts};
-use super::kernel::{Dim3, Program};
-use crate::device::{Device, Failed, Unavailable, Unprepared};
+use super::errors::{Failed, Unavailable, Unprepared};
+use super::program::Program;
+use spmv_matrix::device::Device;
+use spmv_matrix::device::counts::Counts;
+use spmv_matrix::device::facts::{Activity, Clocks, Energy, Facts};
 use spmv_matrix::scalar::Precision;
 
-/// An address in device memory; 0 is the address of empty buffers.
-pub type Address = u64;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ModuleId(pub usize);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KernelId(pub usize);
-
-/// The identifier of an event (a moment in the stream) in its driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event(pub usize);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GraphId(pub usize);
-
-/// A kernel argument: the address of the value on the host, its size in bytes, and its kind.
-#[derive(Clone, Copy, Debug)]
-pub struct RawArgument {
-    pub value: *const c_void,
-    pub bytes: usize,
-    pub kind: ArgumentKind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArgumentKind {
-    Pointer,
-    /// An integer, signed or unsigned.
-    Integer,
-    Float,
-}
-
-/// A kernel with its grid of blocks, none of which may be empty.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelLaunch {
-    pub kernel: KernelId,
-    pub grid: Dim3,
-    pub block: Dim3,
-    /// The bytes of dynamic shared memory per block.
-    pub shared_bytes: u32,
-    /// Whether the kernel may start before the kernel that was enqueued just before it has ended.
-    pub dependent: bool,
-}
+pub use super::launch::{
+    Address, ArgumentKind, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
+};
 
 pub struct Modelled {
     pub device: Device,

@@ -4,12 +4,15 @@
 
 use std::time::Duration;
 
-use super::kernel::{Kernel, program};
+use super::buffer::Buffer;
+use super::errors::{Failed, Unprepared};
+use super::gpu::Gpu;
+use super::kernel::{Argument, Kernel};
+use super::launch::WARP;
 use super::probe::{DeviceSweeps, Probe};
-use super::{Argument, Buffer, Failed, Gpu, Unprepared};
+use super::program::program;
 
 const BLOCK: usize = 256;
-const WARP: usize = 32;
 /// The distance in bytes between two elements of a ring.
 const LINE: usize = 128;
 const REPETITIONS: usize = 3;
@@ -100,7 +103,10 @@ impl Gauge {
     /// Compiles the kernels and launches each of them once without work, because a driver may load a kernel at its
     /// first launch, which must not be part of a measurement.
     pub fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
-        let module = gpu.compile::<f64>(program!("cuda/gauge.cu"), &[("BLOCK", BLOCK)])?;
+        let module = gpu.compile::<f64>(
+            program!("cuda/gauge.cu"),
+            &[("BLOCK", BLOCK), ("LINE", LINE / size_of::<u64>())],
+        )?;
         let kernel = |name| module.kernel(name);
         let gauge = Self {
             gpu: gpu.clone(),

@@ -1,41 +1,18 @@
-//! Programs in CUDA C++, their kernels, and graphs of launches.
+//! Compiled programs, their kernels, and graphs of launches.
 
-use std::{fmt, ptr};
+use std::ptr;
 
-use super::driver::{ArgumentKind, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument};
-use super::{Failed, Gpu, sources};
-
-/// A file of `cuda/`, embedded in the binary.
-#[derive(Debug)]
-pub struct Program {
-    pub name: &'static str,
-    pub source: &'static str,
-}
-
-/// A reference to the program in a file of `cuda/`, given as `"cuda/NAME.cu"`.
-macro_rules! program {
-    ($path:literal) => {
-        const {
-            &$crate::device::Program {
-                name: $path.split_at("cuda/".len()).1,
-                source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)),
-            }
-        }
-    };
-}
-pub(crate) use program;
-
-impl Program {
-    /// Returns the text to compile; see [`sources`].
-    pub fn text(&self) -> &'static str {
-        sources::text(self.name, self.source)
-    }
-}
+use super::errors::{Failed, Unprepared};
+use super::gpu::Gpu;
+use super::launch::{ArgumentKind, Dim3, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument};
+use super::program::Program;
+use super::sources;
+use spmv_matrix::scalar::Scalar;
 
 /// A program that was compiled and loaded on a GPU.
 pub struct Module {
-    pub(super) gpu: Gpu,
-    pub(super) id: ModuleId,
+    gpu: Gpu,
+    id: ModuleId,
 }
 
 /// A kernel of a compiled program, ready to be launched.
@@ -43,30 +20,6 @@ pub struct Kernel {
     gpu: Gpu,
     id: KernelId,
     name: &'static str,
-}
-
-/// The dimensions of a grid or a thread block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dim3 {
-    /// The dimension that varies fastest.
-    pub x: u32,
-    pub y: u32,
-    pub z: u32,
-}
-
-/// Writes for example `12`, or `12x3x1` if there is more than one dimension.
-impl fmt::Display for Dim3 {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { x, y, z } = self;
-        if (*y, *z) == (1, 1) { write!(f, "{x}") } else { write!(f, "{x}x{y}x{z}") }
-    }
-}
-
-impl From<usize> for Dim3 {
-    fn from(x: usize) -> Self {
-        let x = u32::try_from(x).expect("a dimension fits in 32 bits");
-        Self { x, y: 1, z: 1 }
-    }
 }
 
 impl Module {
@@ -125,7 +78,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Computes [`Stage::occupancy`](super::Stage::occupancy).
+    /// Computes [`Stage::occupancy`](spmv_matrix::device::Stage::occupancy).
     fn occupancy(&self, threads: usize, shared_bytes: usize) -> Result<f64, Failed> {
         let resident = self.resident_blocks(threads, shared_bytes)? * threads;
         Ok(resident as f64 / self.gpu.facts().most_threads() as f64)
@@ -148,6 +101,24 @@ pub struct Graph {
 }
 
 impl Gpu {
+    /// Compiles `program` for this device with `VALUE_T` defined as the type of `T` and with the given constants. A
+    /// combination is compiled only once.
+    pub fn compile<T: Scalar>(
+        &self,
+        program: &'static Program,
+        constants: &[(&'static str, usize)],
+    ) -> Result<Module, Unprepared> {
+        let key = (program.name, T::PRECISION, constants.to_vec());
+        let known = self.0.modules.borrow().get(&key).copied();
+        if let Some(id) = known {
+            return Ok(Module { gpu: self.clone(), id });
+        }
+        sources::replaced_from()?;
+        let id = self.loading(|| self.0.driver.compile(program, T::PRECISION, constants))?;
+        self.0.modules.borrow_mut().insert(key, id);
+        Ok(Module { gpu: self.clone(), id })
+    }
+
     /// Captures the work that `work` enqueues, without running it. It must not wait or allocate, which cannot be
     /// captured.
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Graph, Failed> {

@@ -3,12 +3,15 @@
 
 use std::time::Duration;
 
-use super::kernel::{Kernel, program};
-use super::{Buffer, Failed, Gpu, Unprepared};
+use super::buffer::Buffer;
+use super::errors::{Failed, Unprepared};
+use super::gpu::Gpu;
+use super::kernel::Kernel;
+use super::launch::WARP;
+use super::program::program;
 
 /// Threads per block of the reading kernel.
 pub const BLOCK: usize = 256;
-const WARP: usize = 32;
 /// The number of bytes that a thread reads at once.
 const VECTOR: usize = 16;
 

@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::Failed;
-use super::facts::Facts;
+use super::errors::Failed;
+use spmv_matrix::device::facts::Facts;
 
 /// The header files that programs can include, as pairs of name and text.
 const HEADERS: &[(&str, &str)] = &[

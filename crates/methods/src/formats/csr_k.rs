@@ -58,9 +58,10 @@ pub fn groups<'a, T>(csr: &Csr<T>, request: &Request<'a>, sizes: &[usize]) -> Co
     let ends = request.groups.first().and_then(|finest| finest.last());
     let is_of_matrix = ends.is_some_and(|&rows| rows as usize == csr.rows());
     let is_sized = ["srs", "ssrs"].iter().any(|name| request.word(name).is_some());
-    match is_of_matrix && request.groups.len() == sizes.len() && !is_sized {
-        true => request.groups.into(),
-        false => grouped(csr.row_lengths(), sizes).into(),
+    if is_of_matrix && request.groups.len() == sizes.len() && !is_sized {
+        request.groups.into()
+    } else {
+        grouped(csr.row_lengths(), sizes).into()
     }
 }
 

@@ -11,12 +11,10 @@ use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 
-/// The diagonals of a matrix: `values[d * pitch + row]` is the entry in column `row + offsets[d]`.
+/// The diagonals of a matrix: `values[d * rows + row]` is the entry in column `row + offsets[d]`.
 pub struct Diagonals<T> {
     pub rows: usize,
     pub cols: usize,
-    /// The number of stored values per diagonal.
-    pub pitch: usize,
     /// The offset of each diagonal (column minus row), in ascending order.
     pub offsets: Vec<isize>,
     pub values: Vec<T>,
@@ -39,45 +37,49 @@ fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
 }
 
 impl<T: Scalar> Diagonals<T> {
-    /// Extracts the diagonals of the matrix or of its transpose. The length of a diagonal is the number of
-    /// rows, rounded up to a multiple of `unit`. Too much padding is refused.
-    pub fn new(csr: &Csr<T>, transpose: bool, unit: usize) -> Result<Self, Unavailable> {
+    /// Extracts the diagonals of the matrix or of its transpose. Too much padding is refused.
+    pub fn new(csr: &Csr<T>, transpose: bool) -> Result<Self, Unavailable> {
         let offsets = offsets(csr);
         let rows = if transpose { csr.cols() } else { csr.rows() };
         fill::check(offsets.len() as u64 * rows as u64, csr.nnz())?;
         Ok(if transpose {
             let negated = offsets.iter().rev().map(|offset| -offset).collect();
-            Self::of(&csr.transposed(), negated, unit)
+            Self::of(&csr.transposed(), negated)
         } else {
-            Self::of(csr, offsets, unit)
+            Self::of(csr, offsets)
         })
     }
 
-    fn of(csr: &Csr<T>, offsets: Vec<isize>, unit: usize) -> Self {
+    fn of(csr: &Csr<T>, offsets: Vec<isize>) -> Self {
         let (rows, cols) = (csr.rows(), csr.cols());
         let mut diagonals = vec![0u32; rows + cols];
         for (diagonal, offset) in offsets.iter().enumerate() {
             diagonals[rows.wrapping_add_signed(*offset)] = diagonal as u32;
         }
-        let pitch = rows.next_multiple_of(unit);
-        let mut values = vec![T::zero(); offsets.len() * pitch];
+        let mut values = vec![T::zero(); offsets.len() * rows];
         let places = DisjointMut::new(&mut values);
         (0..rows).into_par_iter().with_min_len(1024).for_each(|row| {
             for k in csr.row(row) {
                 let diagonal = diagonals[csr.column_indices()[k] as usize + rows - row] as usize;
                 // SAFETY: the index is in bounds, and each entry has its own.
-                unsafe { *places.at(diagonal * pitch + row) = csr.values()[k] };
+                unsafe { *places.at(diagonal * rows + row) = csr.values()[k] };
             }
         });
-        Self { rows, cols, pitch, offsets, values }
+        Self { rows, cols, offsets, values }
     }
 }
 
-/// Returns an upper bound of the bytes of [`Diagonals`] whose pitch exceeds the number of rows by at most 32.
+/// Returns an upper bound of the bytes of diagonals whose length exceeds the number of rows by at most 32.
 pub fn memory_of_values(extent: &Extent) -> u64 {
     let most = fill::most_places(extent);
     let diagonals = extent.nnz.min(extent.rows + extent.cols);
     (most + 32 * most / extent.outputs().max(1)) * extent.value + 8 * diagonals
+}
+
+/// Returns whether a matrix whose entries are on as many diagonals as possible is refused.
+pub fn may_refuse(extent: &Extent) -> bool {
+    let diagonals = extent.nnz.min(extent.rows + extent.cols);
+    fill::is_refused(diagonals * extent.outputs(), extent.nnz)
 }
 
 pub fn memory(extent: &Extent) -> u64 {
@@ -96,17 +98,9 @@ mod tests {
     fn diagonals_ascend_and_are_indexed_by_row() {
         let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (2, 0, 4.0), (2, 2, 5.0)];
         let csr = Csr::<f64>::from_triplets(3, 4, &triplets);
-        let transposed = Diagonals::new(&csr, true, 1).unwrap();
+        let transposed = Diagonals::new(&csr, true).unwrap();
         assert_eq!((transposed.rows, transposed.cols), (4, 3));
         assert_eq!(transposed.offsets, [-2, 0, 2]);
         assert_eq!(transposed.values, [0., 0., 2., 0., 1., 3., 5., 0., 4., 0., 0., 0.]);
-    }
-
-    #[test]
-    fn diagonals_are_rounded_up() {
-        let csr = Csr::<f64>::from_triplets(3, 3, &[(0, 1, 1.0), (1, 1, 2.0), (2, 2, 3.0)]);
-        let diagonals = Diagonals::new(&csr, false, 4).unwrap();
-        assert_eq!((diagonals.pitch, &diagonals.offsets[..]), (4, &[0, 1][..]));
-        assert_eq!(diagonals.values, [0., 2., 3., 0., 1., 0., 0., 0.]);
     }
 }

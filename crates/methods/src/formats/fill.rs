@@ -14,7 +14,7 @@ const NEVER_REFUSED: u64 = 1024;
 
 /// Refuses a format that would store more than [`LIMIT`] values (`places`, including padding) per nonzero.
 pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
-    if places <= NEVER_REFUSED.max(LIMIT * nnz as u64) {
+    if !is_refused(places, nnz as u64) {
         return Ok(());
     }
     Err(Unavailable(format!(
@@ -22,6 +22,11 @@ pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
          more than {LIMIT} are refused",
         places as f64 / nnz as f64
     )))
+}
+
+/// Returns whether [`check`] refuses so many values.
+pub fn is_refused(places: u64, nnz: u64) -> bool {
+    places > NEVER_REFUSED.max(LIMIT * nnz)
 }
 
 /// Returns the largest number of values per row of the product that [`check`] accepts.
@@ -38,10 +43,7 @@ pub fn most_places(extent: &Extent) -> u64 {
 /// longest row of the matrix, or of its group of up to `lanes` rows.
 pub fn most_places_of_rows(extent: &Extent, lanes: u64) -> u64 {
     let (full, most) = (extent.longest.saturating_mul(extent.rows), most_places(extent));
-    match full > most {
-        true => most + lanes * most / extent.rows,
-        false => full + lanes * extent.longest,
-    }
+    if full > most { most + lanes * most / extent.rows } else { full + lanes * extent.longest }
 }
 
 /// Recomputes from CSR those `sums` that are not finite. `ranges` are the entries of the rows. This is rare, so it is

@@ -154,6 +154,18 @@ pub fn memory(extent: &Extent) -> u64 {
     places + extent.indices() + extent.rows * 4 + sample
 }
 
+/// Returns whether blocks of the requested shape, or of the largest one, may be refused.
+pub fn may_refuse(extent: &Extent) -> bool {
+    let given = extent.word("block").map(shape);
+    let Shape { rows, cols } =
+        given.unwrap_or(Shape { rows: MAX_BLOCK_SIDE, cols: MAX_BLOCK_SIDE });
+    let [rows, cols] = [rows, cols].map(|side| side as u64);
+    let blocks = extent.rows.div_ceil(rows) * extent.cols.div_ceil(cols);
+    // Of the shapes to choose from, some has two columns at most.
+    let least_cols = if given.is_some() { cols } else { 2 };
+    least_cols > extent.cols || fill::is_refused(blocks.min(extent.nnz) * rows * cols, extent.nnz)
+}
+
 /// Parses a shape such as `2x3`, one of the values of a parameter.
 pub fn shape(word: &str) -> Shape {
     let (rows, cols) = word.split_once('x').expect("a shape contains an x");
@@ -216,7 +228,7 @@ pub fn pieces<T: Scalar>(
 /// One block row in this many is sampled …
 const SAMPLED: usize = 50;
 /// … and at least this many are.
-const LEAST_SAMPLED: usize = 256;
+pub const LEAST_SAMPLED: usize = 256;
 /// The seed is fixed so that the choice is the same in every run.
 const SEED: u64 = 1;
 

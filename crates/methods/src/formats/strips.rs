@@ -9,8 +9,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::coordinates::WIDTH;
 use super::{fill, offsets_of};
 use crate::method::{Parameter, Request, Unavailable};
+use crate::simd::MAX_LANES;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::memory::extent::Extent;
@@ -53,28 +55,19 @@ pub struct Strips<T> {
 
 impl<T: Scalar> Strips<T> {
     /// Creates ELL with the first `width` entries of every row. See [`Strips::new`].
-    pub fn whole(
-        csr: &Csr<T>,
-        lanes: usize,
-        (pitch, width): (usize, usize),
-        no_entry: Option<u32>,
-    ) -> Result<Self, Unavailable> {
+    pub fn whole(csr: &Csr<T>, lanes: usize, width: usize) -> Result<Self, Unavailable> {
         fill::check(width as u64 * csr.rows() as u64, csr.nnz())?;
-        Ok(Self::new(csr, lanes, Layout::Whole { pitch, width }, None, no_entry))
+        let layout = Layout::Whole { pitch: pitch(csr.rows()), width };
+        Ok(Self::new(csr, lanes, layout, None, None))
     }
 
     /// Creates SELL-C-σ, where C is `lanes` and rows are sorted by length in windows of `sigma` rows. See
     /// [`Strips::new`].
-    pub fn sliced(
-        csr: &Csr<T>,
-        lanes: usize,
-        sigma: usize,
-        no_entry: Option<u32>,
-    ) -> Result<Self, Unavailable> {
+    pub fn sliced(csr: &Csr<T>, lanes: usize, sigma: usize) -> Result<Self, Unavailable> {
         let order = (sigma > 1).then(|| sorted(csr.row_offsets(), sigma));
         let offsets = strip_offsets(csr, lanes, order.as_deref());
         fill::check(u64::from(offsets[offsets.len() - 1]) * lanes as u64, csr.nnz())?;
-        Ok(Self::new(csr, lanes, Layout::Sliced(offsets), order, no_entry))
+        Ok(Self::new(csr, lanes, Layout::Sliced(offsets), order, None))
     }
 
     /// Stores the matrix in strips, or as many entries of each row as the layout can store. The column index of padding
@@ -136,10 +129,6 @@ impl<T: Scalar> Strips<T> {
         if let Layout::Sliced(offsets) = &self.layout { offsets } else { &[] }
     }
 
-    pub fn note(&self, nnz: usize) -> String {
-        format!("{:.2} nonzeros per place", nnz as f64 / self.values.len().max(1) as f64)
-    }
-
     pub fn strip(&self, index: usize) -> Strip {
         match &self.layout {
             Layout::Sliced(offsets) => {
@@ -159,9 +148,31 @@ impl<T: Scalar> Strips<T> {
     }
 }
 
+/// Returns the number of places from one entry of a row to the next: an odd number of registers, because
+/// with powers of two all entries of a row would map to the same cache set.
+fn pitch(rows: usize) -> usize {
+    (rows.div_ceil(MAX_LANES) | 1) * MAX_LANES
+}
+
+pub fn note(nnz: usize, places: usize) -> String {
+    format!("{:.2} nonzeros per place", nnz as f64 / places.max(1) as f64)
+}
+
 /// Returns an upper bound of the bytes of strips of up to 64 lanes, including the sorting of the rows.
 pub fn memory(extent: &Extent) -> u64 {
     fill::most_places_of_rows(extent, 64) * (extent.value + 4) + extent.rows * 13
+}
+
+/// Returns whether strips of `lanes` rows, all as long as the longest row, are refused.
+pub fn may_refuse(extent: &Extent, lanes: u64) -> bool {
+    let rows = extent.rows.next_multiple_of(lanes);
+    fill::is_refused(rows.saturating_mul(extent.longest), extent.nnz)
+}
+
+/// Returns whether strips of the requested width are refused. Those of the default width never are.
+pub fn may_refuse_width(extent: &Extent) -> bool {
+    let width = extent.number(WIDTH.name).unwrap_or(0).min(extent.longest);
+    fill::is_refused(extent.rows * width, extent.nnz)
 }
 
 /// Returns the range of the first `width` entries of a row.
@@ -229,19 +240,11 @@ mod tests {
         let sorted = Strips::new(&ragged(), 2, Layout::Sliced(vec![0, 3, 4, 4]), order, None);
         assert_eq!(sorted.column_indices, [0, 1, 2, 4, 4, 4, 3, 4]);
         assert_eq!(sorted.bytes(), 8 * 8 + 8 * 4 + 4 * 4 + 5 * 4);
-        let whole = Strips::whole(&ragged(), 2, (6, 2), None).unwrap();
+        let layout = Layout::Whole { pitch: 6, width: 2 };
+        let whole = Strips::new(&ragged(), 2, layout, None, None);
         assert_eq!(whole.values, [1., 0., 4., 5., 7., 0., 2., 0., 0., 6., 0., 0.]);
-    }
-
-    #[test]
-    fn padding_has_the_requested_column() {
-        let whole = Strips::whole(&ragged(), 2, (6, 3), Some(9)).unwrap();
-        assert_eq!(whole.column_indices[..6], [0, 9, 3, 1, 4, 9], "the last place is in no row");
-        assert_eq!(whole.column_indices[6..11], [2, 9, 9, 4, 9]);
-        assert_eq!(whole.column_indices[12..17], [4, 9, 9, 9, 9]);
-        let sliced = Strips::sliced(&ragged(), 2, 4, Some(9)).unwrap();
-        assert_eq!(sliced.order, Some(vec![0, 3, 2, 1, 4]));
-        assert_eq!(sliced.column_indices, [0, 1, 2, 4, 4, 9, 3, 9, 4, 9]);
+        let marked = Strips::new(&ragged(), 2, Layout::Sliced(vec![0, 3, 5, 6]), None, Some(9));
+        assert_eq!(marked.column_indices, [0, 9, 2, 9, 4, 9, 3, 1, 9, 4, 4, 9]);
     }
 
     #[test]

@@ -18,11 +18,9 @@ pub const METHOD: Method = Method {
     name: "gpu-auto",
     source: "this project",
     summary: "dia, ell, csr-vector, csr5 or merge, by row lengths, diagonals and planned products",
-    parameters: &[],
-    operations: Operations::Plain,
     setup: Setup::Inspection,
     memory,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 static CANDIDATES: [Method; 5] =
@@ -41,7 +39,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let (method, why) = choose(csr, request.expected_products)?;
     let prepared = method.prepare_on_device(csr, request)?;
     let csr_bytes = method.csr_bytes(csr.host.bytes(), &prepared);
-    Ok(prepared.picked(&method.into()).with_note(why).with_csr_bytes(csr_bytes))
+    Ok(prepared.picked(method.name.into()).with_note(why).with_csr_bytes(csr_bytes))
 }
 
 /// Returns the method for so many products, and the reason.
@@ -56,9 +54,10 @@ fn choose<T: Value>(
     let irregular = converter.longer(&csr.row_offsets, limit)?;
     if irregular > 0 {
         let why = format!("{irregular} rows are longer than {limit} nonzeros");
-        return Ok(match products < PAYS {
-            true => (merge, format!("{why}, and {products} products do not pay for a conversion")),
-            false => (csr5, why),
+        return Ok(if products < PAYS {
+            (merge, format!("{why}, and {products} products do not pay for a conversion"))
+        } else {
+            (csr5, why)
         });
     }
     let why = format!("no row is longer than {limit} nonzeros");
@@ -74,8 +73,9 @@ fn choose<T: Value>(
         return Ok((dia, format!("{why}, and all are on {count} diagonals")));
     }
     let longest = converter.width(&csr.row_offsets, 0)?;
-    Ok(match 20 * longest * rows <= 21 * nnz {
-        true => (ell, format!("almost all rows have {longest} nonzeros")),
-        false => (csr_vector, why),
+    Ok(if 20 * longest * rows <= 21 * nnz {
+        (ell, format!("almost all rows have {longest} nonzeros"))
+    } else {
+        (csr_vector, why)
     })
 }

@@ -57,10 +57,10 @@ pub const METHOD: Method = Method {
                       (adjacent, default), or a second kernel adds it",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: blocks::memory,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    may_refuse: blocks::may_refuse,
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 const SEAMS_BLOCK: usize = 128;
@@ -75,6 +75,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let blocks = Blocks::of(&host, Tiling { shape, threads, items })?;
     let constants = [
         ("BLOCK", threads),
+        ("SEAMS_BLOCK", SEAMS_BLOCK),
         ("ITEMS", items),
         ("BLOCK_ROWS", shape.rows),
         ("BLOCK_COLS", shape.cols),

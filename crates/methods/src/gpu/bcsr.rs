@@ -17,7 +17,7 @@
 use super::convert_blocks::{Blocks, Conversion};
 use super::prelude::*;
 use crate::formats::fill;
-use crate::formats::register_blocks::{Shape, bytes, check_width, fitting, shape};
+use crate::formats::register_blocks::{self, Shape, bytes, check_width, fitting, shape};
 
 pub const METHOD: Method = Method {
     name: "gpu-bcsr",
@@ -35,15 +35,15 @@ pub const METHOD: Method = Method {
             meaning: "threads per row of blocks; default by its mean number of values",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: |extent| fill::most_places(extent) * extent.value + extent.indices() + 4 * extent.rows,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    may_refuse: register_blocks::may_refuse,
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "8x8"];
 
-const THREADS: usize = 256;
+const BLOCK: usize = 256;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let shape = match request.word("block") {
@@ -57,13 +57,13 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let values = conversion.values(&blocks)?;
     let block_rows = blocks.offsets.len() - 1;
     let lanes = request.number("lanes").unwrap_or_else(|| lanes(values.len(), block_rows));
-    let constants = [("SIZE", shape.rows), ("LANES", lanes)];
+    let constants = [("SIZE", shape.rows), ("LANES", lanes), ("BLOCK", BLOCK)];
     let kernel = csr.gpu.compile::<T>(program!("cuda/bcsr.cu"), &constants)?.kernel("bcsr")?;
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let grid = block_rows.div_ceil(THREADS / lanes);
+        let grid = block_rows.div_ceil(BLOCK / lanes);
         let Blocks { offsets, columns } = &blocks;
         let matrix: [&dyn Argument; 4] = [&csr.rows(), offsets, columns, &values];
-        kernel.launch(grid, THREADS, 0, &[&matrix, x, y, &alpha, &beta])
+        kernel.launch(grid, BLOCK, 0, &[&matrix, x, y, &alpha, &beta])
     });
     Ok(product.with_note(format!("blocks of {shape}, {lanes} threads per row of blocks")))
 }

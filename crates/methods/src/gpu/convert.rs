@@ -1,14 +1,13 @@
 //! Conversions from CSR to other formats on the device, which the setups of several methods share.
 
-use super::ell::WARP;
 use super::prelude::*;
 use crate::formats::fill;
 use crate::formats::strips::sorted;
 
 /// Threads per block.
 pub const THREADS: usize = 256;
-/// The counts that a block of the kernel `scan` adds up.
-const SPAN: usize = 4 * THREADS;
+/// The counts that a thread of the kernel `scan` adds up.
+const EACH: usize = 4;
 /// The largest grid of a kernel whose threads count several rows: about as many blocks as are resident.
 const COUNTING_BLOCKS: usize = 1024;
 /// The largest window that is sorted on the device, where a thread compares a row with the whole window.
@@ -44,6 +43,15 @@ pub struct DeviceDiagonals<T> {
     pub values: Buffer<T>,
 }
 
+/// Compiles a program of conversions.
+pub fn compile<T: Value>(
+    gpu: &Gpu,
+    program: &'static Program,
+    constants: &[(&'static str, usize)],
+) -> Result<Module, Unprepared> {
+    gpu.compile::<T>(program, &[constants, &[("THREADS", THREADS)]].concat())
+}
+
 /// Enqueues a kernel of a conversion with at least `threads` threads.
 pub fn launch(
     module: &Module,
@@ -54,15 +62,10 @@ pub fn launch(
     module.kernel(kernel)?.launch(threads.div_ceil(THREADS), THREADS, 0, arguments)
 }
 
-impl<T: Value> DeviceStrips<T> {
-    pub fn note(&self, nnz: usize) -> String {
-        format!("{:.2} nonzeros per place", nnz as f64 / self.values.len().max(1) as f64)
-    }
-}
-
 impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
     pub fn new(csr: &'c DeviceCsr<'a, T>) -> Result<Self, Unprepared> {
-        Ok(Self { csr, module: csr.gpu.compile::<T>(program!("cuda/convert.cu"), &[])? })
+        let module = compile::<T>(&csr.gpu, program!("cuda/convert.cu"), &[("EACH", EACH)])?;
+        Ok(Self { csr, module })
     }
 
     fn launch(
@@ -116,7 +119,7 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
 
     /// Replaces each count, of which there is one at least, by the sum of those before it. Returns the sum of all.
     pub fn scan(&self, counts: &Buffer<u32>) -> Result<usize, Failed> {
-        let (count, spans) = (counts.len() as u32, counts.len().div_ceil(SPAN));
+        let (count, spans) = (counts.len() as u32, counts.len().div_ceil(EACH * THREADS));
         let totals = self.csr.gpu.allocate(spans)?;
         self.launch("scan", spans * THREADS, &[&count, counts, &totals])?;
         if spans == 1 {
@@ -215,9 +218,10 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
                 (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * at + bit)
             });
         let offset = |place: usize| (place as i64 - host.rows() as i64) as i32;
-        Ok(match transpose {
-            false => bits.map(offset).collect(),
-            true => bits.map(|place| -offset(place)).rev().collect(),
+        Ok(if transpose {
+            bits.map(|place| -offset(place)).rev().collect()
+        } else {
+            bits.map(offset).collect()
         })
     }
 

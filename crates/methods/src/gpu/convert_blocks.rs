@@ -1,7 +1,6 @@
 //! The conversion to aligned square blocks on the device.
 
-use super::convert::{Converter, launch};
-use super::ell::WARP;
+use super::convert::{Converter, compile, launch};
 use super::prelude::*;
 
 /// The number of blocks is estimated from one in as many nonzeros as the matrix has times this number …
@@ -26,7 +25,8 @@ pub struct Conversion<'c, 'a, T: Clone> {
 
 impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
     pub fn new(csr: &'c DeviceCsr<'a, T>, size: usize) -> Result<Self, Unprepared> {
-        let module = csr.gpu.compile::<T>(program!("cuda/convert_blocks.cu"), &[("SIZE", size)])?;
+        let program = program!("cuda/convert_blocks.cu");
+        let module = compile::<T>(&csr.gpu, program, &[("SIZE", size)])?;
         Ok(Self { csr, size, module })
     }
 

@@ -1,11 +1,10 @@
 //! Codes of the distinct values of a matrix, found on the device.
 
-use super::convert::{Converter, launch};
-use super::ell::WARP;
+use super::convert::{Converter, compile, launch};
 use super::prelude::*;
 
 /// The largest number of distinct values.
-const MOST_VALUES: usize = 1 << 16;
+pub const MOST_VALUES: usize = 1 << 16;
 /// The most threads that enter values in a table at the same time.
 const ENTERING: usize = 1 << 18;
 /// The number of values that are entered before the others.
@@ -26,7 +25,7 @@ impl<T: Value> Codes<T> {
     /// Numbers the bitwise different values of a matrix in the order in which they appear.
     pub fn of(csr: &DeviceCsr<T>) -> Result<Self, Unprepared> {
         let (gpu, nnz) = (&csr.gpu, csr.host.nnz());
-        let module = gpu.compile::<T>(program!("cuda/convert_codes.cu"), &[])?;
+        let module = compile::<T>(gpu, program!("cuda/convert_codes.cu"), &[])?;
         let table = table(gpu, nnz.min(ENTERING))?;
         let (last, values) = (table.len() as u32 - 1, &csr.values);
         let count = gpu.zeros::<u32>(1)?;

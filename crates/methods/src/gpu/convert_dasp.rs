@@ -1,12 +1,15 @@
 //! The classes of rows of DASP, and the conversion to its arrays on the device.
 
-use super::convert::{Converter, THREADS, launch};
+use super::convert::{Converter, THREADS, compile, launch};
 use super::prelude::*;
 
 /// The rows of a block of the format, which are also the rows of a group.
 pub const GROUP_ROWS: usize = 8;
+/// The entries of each row of a block.
 const WIDTH: usize = 4;
 const PLACES: usize = GROUP_ROWS * WIDTH;
+/// What the programs of the conversion and of the product have in common.
+pub const BLOCK_SHAPE: [(&str, usize); 2] = [("GROUP_ROWS", GROUP_ROWS), ("BLOCK_WIDTH", WIDTH)];
 /// The largest number of entries of a row that is not long, as published.
 const LONGEST: usize = 256;
 /// The number of keys by which rows are sorted: a length up to the longest, or long.
@@ -106,7 +109,9 @@ pub struct Conversion<'c, 'a, T: Clone> {
 
 impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
     pub fn new(csr: &'c DeviceCsr<'a, T>) -> Result<Self, Unprepared> {
-        let module = csr.gpu.compile::<T>(program!("cuda/convert_dasp.cu"), &[])?;
+        let [rows, width] = BLOCK_SHAPE;
+        let constants = [rows, width, ("LONGEST", LONGEST), ("MOST_GROUPS", MOST_GROUPS)];
+        let module = compile::<T>(&csr.gpu, program!("cuda/convert_dasp.cu"), &constants)?;
         Ok(Self { csr, converter: Converter::new(csr)?, module })
     }
 

@@ -1,11 +1,10 @@
 //! The first half of the conversion to packed slices on the device: which slices there are.
 
-use super::convert::{Converter, launch};
-use super::ell::WARP;
+use super::convert::{Converter, compile, launch};
 use super::prelude::*;
 
 /// The number of rows among which rows of similar length are brought together.
-const WINDOW: usize = 4096;
+pub const WINDOW: usize = 4096;
 /// The units of slices of a window: one per 32 rows, and one for the rows that are brought together.
 const UNITS: usize = WINDOW / WARP + 1;
 /// The numbers of lanes per row.
@@ -15,6 +14,8 @@ const LEAST_STEPS: usize = 4;
 const MOST_STEPS: usize = 32;
 /// The smallest number of steps of a part of a row, because the parts of a row must be added.
 const PART_STEPS: usize = 8;
+/// The most nonzeros of a row that is not divided.
+const LONGEST: usize = WARP * MOST_STEPS;
 
 /// The slices, before consecutive ones become one. Those of divided rows come first.
 pub struct Plans {
@@ -62,7 +63,8 @@ pub struct Planner<'c, 'a, T: Clone> {
 impl<'c, 'a, T: Value> Planner<'c, 'a, T> {
     /// Prepares the plans for a GPU that should have work for at least `warps` warps.
     pub fn new(csr: &'c DeviceCsr<'a, T>, warps: usize) -> Result<Self, Unprepared> {
-        let module = csr.gpu.compile::<T>(program!("cuda/convert_packed.cu"), &[])?;
+        let constants = [("WINDOW", WINDOW), ("SHIFTS", SHIFTS), ("LONGEST", LONGEST)];
+        let module = compile::<T>(&csr.gpu, program!("cuda/convert_packed.cu"), &constants)?;
         let most = (csr.host.nnz() / WARP / warps).clamp(LEAST_STEPS, MOST_STEPS);
         let part = WARP * most.max(PART_STEPS);
         Ok(Self { csr, converter: Converter::new(csr)?, module, most, part })

@@ -30,19 +30,20 @@ pub const METHOD: Method = Method {
             meaning: "nonzeros per warp; default an equal share for every warp that fits on the GPU",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: |extent| extent.indices() + 4 * extent.rows,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
-const WARP: usize = 32;
+/// The number of nonzeros that a thread loads at a time.
+pub const STEPS: usize = 4;
 /// Intervals are multiples of the number of nonzeros that a warp loads at a time.
-const UNIT: usize = 4 * WARP;
+const UNIT: usize = STEPS * WARP;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = block(request);
-    let kernel = csr.compile(program!("cuda/coo.cu"), &[("BLOCK", block)])?.kernel("coo")?;
+    let constants = [("BLOCK", block), ("STEPS", STEPS)];
+    let kernel = csr.compile(program!("cuda/coo.cu"), &constants)?.kernel("coo")?;
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
     let last = csr.host.nnz().saturating_sub(1);
     let start = StartRows::of_pieces(csr, adding.sizes[1] as usize, last)?;

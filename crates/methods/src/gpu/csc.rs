@@ -17,7 +17,7 @@ pub const METHOD: Method = Method {
     operations: Operations::Transposed,
     setup: Setup::Conversion,
     memory: |extent| extent.transposed(extent.value),
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {

@@ -42,17 +42,17 @@ pub const METHOD: Method = Method {
             meaning: "threads per block of the product; default 128, as in the original",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
-const LANES: usize = 32;
 /// The number of bit flags in the first word of a lane's descriptor, below the ten bits of `y_offset`.
 const FLAGS: usize = 22;
 /// Threads per block, as in the original.
 const BLOCK: usize = 128;
+/// The bit of a column that is a place among those whose x is in shared memory.
+pub const CACHED_BIT: usize = 31;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let csr5 = Csr5::of(csr, request.number("sigma"), request.number("block"), 0)?;
@@ -87,9 +87,14 @@ impl<T: Value> Csr5<T> {
     ) -> Result<Self, Unprepared> {
         let sigma = nonzeros.unwrap_or_else(|| sigma(csr.host.rows(), csr.host.nnz()));
         let block = block.unwrap_or(BLOCK);
-        let is_cached = usize::from(cached > 0);
-        let constants =
-            [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block), ("CACHED", is_cached)];
+        let constants = [
+            ("SIGMA", sigma),
+            ("FLAGS", FLAGS),
+            ("BLOCK", block),
+            ("SETUP_BLOCK", BLOCK),
+            ("CACHED", usize::from(cached > 0)),
+            ("CACHED_BIT", CACHED_BIT),
+        ];
         let module = csr.compile(program!("cuda/csr5.cu"), &constants)?;
         let converter = Converter::new(csr)?;
         let tiles = Tiles::of(csr, &converter, &module, sigma)?;
@@ -115,7 +120,7 @@ impl<T: Value> Csr5<T> {
         let Self { multiply, block, blocks, tiles, tail_rows, frequent_x } = self;
         let [count, tail, cached] =
             [tiles.count, tail_rows.len(), frequent_x.len()].map(|number| number as u32);
-        let grid = (tiles.count + tail_rows.len().div_ceil(LANES)).div_ceil(block / LANES);
+        let grid = (tiles.count + tail_rows.len().div_ceil(WARP)).div_ceil(block / WARP);
         let last: [&dyn Argument; 4] = [&tail, tail_rows, &csr.column_indices, &csr.values];
         let arguments: [&dyn Argument; 6] =
             [&count, &tiles.arguments(), &vectors, &last, &cached, frequent_x];
@@ -158,13 +163,13 @@ impl<T: Value> Tiles<T> {
         module: &Module,
         sigma: usize,
     ) -> Result<Self, Failed> {
-        let (gpu, size) = (&csr.gpu, LANES * sigma);
+        let (gpu, size) = (&csr.gpu, WARP * sigma);
         let count = csr.host.nnz() / size;
         let mut tiles = Self {
             count,
             size,
             tile_ptr: converter.rows_of(count + 1, 0, size)?,
-            descriptors: gpu.allocate(count * LANES * sigma.div_ceil(FLAGS))?,
+            descriptors: gpu.allocate(count * WARP * sigma.div_ceil(FLAGS))?,
             empty_starts: gpu.allocate(count)?,
             empty_offsets: gpu.allocate(0)?,
             columns: gpu.allocate(count * size)?,
@@ -186,7 +191,7 @@ impl<T: Value> Tiles<T> {
     /// Computes the flags, offsets and empty offsets of each tile.
     fn describe(&mut self, csr: &DeviceCsr<T>, module: &Module) -> Result<(), Failed> {
         let (rows, count, offsets) = (csr.rows(), self.count as u32, &csr.row_offsets);
-        let grid = self.count.div_ceil(BLOCK / LANES);
+        let grid = self.count.div_ceil(BLOCK / WARP);
         self.descriptors.fill(0)?;
         let flags: [&dyn Argument; 4] = [&rows, &count, offsets, &self.descriptors];
         module.kernel("csr5_flags")?.launch(csr.host.rows().div_ceil(BLOCK), BLOCK, 0, &flags)?;

@@ -12,8 +12,8 @@
 //!
 //! Memory: that of CSR5, 8 bytes per column (in the setup), and x of the chosen columns with their indices.
 
-use super::convert::{Converter, THREADS, launch};
-use super::csr5::{self, Csr5};
+use super::convert::{Converter, THREADS, compile, launch};
+use super::csr5::{self, CACHED_BIT, Csr5};
 use super::prelude::*;
 use super::start_rows::StartRows;
 
@@ -26,10 +26,9 @@ pub const METHOD: Method = Method {
         values: &["1024", "4096", "16384"],
         meaning: "columns of which x is in shared memory, at most; default as many as fit in three quarters of it",
     }],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: |extent| (csr5::METHOD.memory)(extent) + (extent.value + 12) * (extent.cols + 1),
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 /// Threads per block of the product.
@@ -37,7 +36,8 @@ const BLOCK: usize = 1024;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
-    let module = gpu.compile::<T>(program!("cuda/csr5_cached.cu"), &[])?;
+    let program = program!("cuda/csr5_cached.cu");
+    let module = compile::<T>(gpu, program, &[("CACHED_BIT", CACHED_BIT)])?;
     let start = module.kernel("start_frequent")?;
     let fit = gpu.facts().most_shared_bytes() as usize / 4 * 3 / size_of::<T>();
     let frequent = Frequent::of(csr, &module, request.number("columns").unwrap_or(fit).min(fit))?;

@@ -33,10 +33,9 @@ pub const METHOD: Method = Method {
                       (default of block=1024), or one warp of it (five-gpu-algorithms, Table III)",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Inspection,
     memory: |extent| (extent.nnz / 512 + extent.rows / 512 + 2) * (12 + extent.value),
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 /// The largest number of nonzeros, and of rows, in a row block of several rows.

@@ -19,7 +19,6 @@
 //! per piece; 4 bytes and two values per block.
 
 use super::prelude::*;
-use super::require;
 
 pub const METHOD: Method = Method {
     name: "gpu-csr-bulk",
@@ -37,13 +36,12 @@ pub const METHOD: Method = Method {
             meaning: "pieces that are in shared memory or on their way to it; default 2",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Inspection,
     memory: |extent| {
         let pieces = extent.nnz / LEAST_PIECE + 1;
         4 * pieces + pieces.min(MOST_BLOCKS) * (8 + 2 * extent.value)
     },
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 const BLOCK: usize = 128;
@@ -67,7 +65,7 @@ const LONGER: usize = 4;
 const UNIT: usize = 4;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    require(&csr.gpu, (9, 0), "bulk copies to shared memory")?;
+    csr.gpu.require((9, 0), "bulk copies to shared memory")?;
     let number = |name, default| request.number(name).unwrap_or(default);
     let items = number("items", 4);
     let constants = [
@@ -75,6 +73,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         ("ITEMS", items),
         ("BUFFERS", number("buffers", 2)),
         ("RESIDENT", RESIDENT),
+        ("UNIT", UNIT),
+        ("LONG", LONG),
         ("LONG_ROWS", usize::from(has_long_rows(&csr.row_offsets.to_vec()?))),
     ];
     let module = csr.gpu.compile::<T>(program!("cuda/csr_bulk.cu"), &constants)?;

@@ -41,16 +41,13 @@ pub const METHOD: Method = Method {
             meaning: "threads per block; default 256",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Inspection,
     memory: |extent| {
         let (rows, nnz) = (extent.rows, extent.nnz);
         4 * rows + (rows + nnz) / 128 * 16 + nnz / PART as u64 * (4 + extent.value) + 512
     },
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
-
-const WARP: usize = 32;
 
 /// The number of bins: one for each possible logarithm of the number of shares.
 const BINS: usize = 32;

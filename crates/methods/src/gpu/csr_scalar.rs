@@ -7,8 +7,8 @@
 //! Departures from the source: a thread owns exactly one row, whereas the listing allows a smaller grid whose threads
 //! stride over the rows.
 
-use super::by_rows;
 use super::prelude::*;
+use super::row_vectors::by_rows;
 
 pub const METHOD: Method = Method {
     name: "gpu-csr-scalar",
@@ -19,10 +19,7 @@ pub const METHOD: Method = Method {
         values: &["64", "128", "256", "512", "1024"],
         meaning: "threads per block; default 256 (1024 in five-gpu-algorithms)",
     }],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {

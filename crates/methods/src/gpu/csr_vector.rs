@@ -11,7 +11,7 @@
 //! waits.
 
 use super::prelude::*;
-use super::{by_rows, depth_for, lanes_for};
+use super::row_vectors::{by_rows, depth_for, lanes_for};
 
 pub const METHOD: Method = Method {
     name: "gpu-csr-vector",
@@ -36,10 +36,7 @@ pub const METHOD: Method = Method {
                       sums in shared memory",
         },
     ],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {

@@ -54,10 +54,9 @@ pub const METHOD_2: Method = Method {
         ORDER,
         COARSENING,
     ],
-    operations: Operations::Plain,
     setup: Setup::Ordering,
     memory: |extent| extent.csr() + extent.cols * extent.value + 20 * extent.rows,
-    code: code!(prepare, "csrk_2", SERIAL..=3),
+    ..Method::new(code!(prepare, "csrk_2", SERIAL..=3))
 };
 
 pub const METHOD_3: Method = Method {
@@ -141,6 +140,7 @@ fn prepare<'a, T: Value>(
     let constants = [
         ("LANES", lanes as usize),
         ("BLOCK", (lanes * y * z) as usize),
+        ("PERMUTING_BLOCK", PERMUTING_BLOCK),
         ("PERMUTED", usize::from(matches!(order, RowOrder::BandK(_)))),
     ];
     let module = csr.gpu.compile::<T>(program!("cuda/csrk.cu"), &constants)?;

@@ -26,9 +26,8 @@
 //! warps to each multiprocessor, instead of by a number of rows. In f32, values and x are converted to f64 when they
 //! are loaded, so that products and sums are as exact as in f64.
 
-use super::convert_dasp::{self, Classes, Conversion, GROUP_ROWS, Layout};
+use super::convert_dasp::{self, BLOCK_SHAPE, Classes, Conversion, GROUP_ROWS, Layout};
 use super::prelude::*;
-use super::require;
 
 pub const METHOD: Method = Method {
     name: "gpu-dasp",
@@ -39,19 +38,17 @@ pub const METHOD: Method = Method {
         values: &["1", "2", "4"],
         meaning: "groups of 8 medium rows per warp; default by the number of medium rows",
     }],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: convert_dasp::memory,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 /// Threads per block, as in the original.
 const BLOCK: usize = 128;
-const WARP: usize = 32;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
-    require(gpu, (8, 0), "tensor cores for f64")?;
+    gpu.require((8, 0), "tensor cores for f64")?;
     let conversion = Conversion::new(csr)?;
     let layout = conversion.layout()?;
     let (regular, irregular) = (conversion.regular(&layout)?, conversion.irregular(&layout)?);
@@ -59,7 +56,9 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let narrow = medium.saturating_sub(layout.wide * GROUP_ROWS);
     let warps = 32 * gpu.facts().multiprocessors as usize;
     let groups = request.number("groups").unwrap_or_else(|| groups(narrow, warps));
-    let module = csr.compile(program!("cuda/dasp.cu"), &[("BLOCK", BLOCK), ("GROUPS", groups)])?;
+    let [rows, width] = BLOCK_SHAPE;
+    let constants = [rows, width, ("BLOCK", BLOCK), ("GROUPS", groups)];
+    let module = csr.compile(program!("cuda/dasp.cu"), &constants)?;
     let (multiply, add_chunks) = (module.kernel("dasp")?, module.kernel("dasp_long")?);
 
     let chunks = layout.chunk_starts.len() - 1;

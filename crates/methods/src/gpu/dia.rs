@@ -21,7 +21,8 @@ pub const METHOD: Method = Method {
     operations: Operations::Both,
     setup: Setup::Conversion,
     memory: |extent| diagonals::memory_of_values(extent) + (extent.rows + extent.cols) / 8,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    may_refuse: diagonals::may_refuse,
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {

@@ -15,10 +15,10 @@ pub const METHOD: Method = Method {
     source: "Bell & Garland 2009, ELL",
     summary: "all rows as long as the longest, stored column by column, a thread per row",
     parameters: &[BLOCK],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: strips::memory,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    may_refuse: |extent| strips::may_refuse(extent, 1),
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 pub const BLOCK: Parameter = Parameter {
@@ -27,18 +27,12 @@ pub const BLOCK: Parameter = Parameter {
     meaning: "threads per block; default 256, as in cusp",
 };
 
-/// The column index of padding.
-pub const NO_ENTRY: u32 = u32::MAX;
-
-/// The number of rows whose entries are loaded together.
-pub const WARP: usize = 32;
-
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = block(request);
     let kernel = csr.compile(program!("cuda/ell.cu"), &[("BLOCK", block)])?.kernel("ell")?;
     let converter = Converter::new(csr)?;
     let ell = Ell::new(csr, &converter, converter.width(&csr.row_offsets, 0)?, kernel, block)?;
-    let note = ell.strips.note(csr.host.nnz());
+    let note = strips::note(csr.host.nnz(), ell.strips.values.len());
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run([x, y, &alpha, &beta]))
         .with_note(note))
 }

@@ -1,9 +1,8 @@
 //! The second half of the conversion to packed slices on the device: the arrays of the format.
 
-use super::convert::{Converter, launch};
+use super::convert::{Converter, compile, launch};
 use super::convert_codes::{Codes, table};
-use super::convert_packed::Plans;
-use super::ell::WARP;
+use super::convert_packed::{Plans, WINDOW};
 use super::prelude::*;
 
 /// The largest number of consecutive slices with the same steps and no offsets that a warp owns.
@@ -58,8 +57,8 @@ impl<'c, 'a, T: Value> Filler<'c, 'a, T> {
         codes: Codes<T>,
         plans: Plans,
     ) -> Result<Self, Unprepared> {
-        let constants = [("CODE_BITS", codes.bits())];
-        let module = csr.gpu.compile::<T>(program!("cuda/fill_packed.cu"), &constants)?;
+        let constants = [("CODE_BITS", codes.bits()), ("WINDOW", WINDOW)];
+        let module = compile::<T>(&csr.gpu, program!("cuda/fill_packed.cu"), &constants)?;
         Ok(Self { csr, converter: Converter::new(csr)?, module, codes, plans })
     }
 

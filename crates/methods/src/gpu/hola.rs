@@ -44,10 +44,8 @@ pub const METHOD: Method = Method {
                       another code path, as in Figure 10",
         },
     ],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
     memory,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 pub const ITEMS: Parameter = Parameter {
@@ -114,7 +112,9 @@ impl Hola {
         let block = request.number("block").unwrap_or(256);
         let items = request.number("items").unwrap_or_else(|| items(csr.host.nnz()));
         let [sort, other] = options.map(|(name, is_on)| (name, usize::from(is_on)));
-        let module = csr.compile(program, &[("BLOCK", block), ("ITEMS", items), sort, other])?;
+        let constants =
+            [("BLOCK", block), ("ASSIGN_BLOCK", ASSIGN_BLOCK), ("ITEMS", items), sort, other];
+        let module = csr.compile(program, &constants)?;
         let block_rows = csr.gpu.allocate(csr.host.nnz().div_ceil(block * items) + 1)?;
         let (assign, multiply) = (module.kernel("hola_assign")?, module.kernel(multiply)?);
         Ok(Self { assign, multiply, block, block_rows })

@@ -27,9 +27,8 @@ pub const METHOD: Method = Method {
         },
     ],
     operations: Operations::Transposed,
-    setup: Setup::Nothing,
     memory: hola::METHOD.memory,
-    code: code!(prepare, false),
+    ..Method::new(code!(prepare, false))
 };
 
 pub const METHOD_BUFFERED: Method = Method {

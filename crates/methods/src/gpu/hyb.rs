@@ -9,7 +9,7 @@
 //! with fewer than 4096 rows have an empty ELL part.
 
 use super::convert::{Converter, DeviceEntries};
-use super::coo::Adding;
+use super::coo::{Adding, STEPS};
 use super::ell::{BLOCK, Ell, block};
 use super::prelude::*;
 use crate::formats::coordinates::{WIDTH, few};
@@ -20,15 +20,15 @@ pub const METHOD: Method = Method {
     source: "Bell & Garland 2009, HYB; width as in cusp",
     summary: "the first entries of each row in ELL, the rest in coordinates, as in cuSPARSE's former HYB",
     parameters: &[WIDTH, BLOCK],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: |extent| strips::memory(extent) + extent.csr() + extent.indices(),
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    may_refuse: strips::may_refuse_width,
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = block(request);
-    let module = csr.compile(program!("cuda/hyb.cu"), &[("BLOCK", block)])?;
+    let module = csr.compile(program!("cuda/hyb.cu"), &[("BLOCK", block), ("STEPS", STEPS)])?;
     let converter = Converter::new(csr)?;
     let width = match request.number(WIDTH.name) {
         Some(width) => width.min(converter.width(&csr.row_offsets, 0)?),

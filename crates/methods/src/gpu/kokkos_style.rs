@@ -24,9 +24,7 @@ pub const METHOD: Method = Method {
         meaning: "threads per row; default by the mean row length",
     }],
     operations: Operations::Both,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {

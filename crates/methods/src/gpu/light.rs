@@ -12,8 +12,8 @@
 //! shuffles, not through shared memory; a lane loads several nonzeros of its row before it uses the first of them; the
 //! sources clear the counter before each product; five-gpu-algorithms launches one thread per row.
 
-use super::depth_for;
 use super::prelude::*;
+use super::row_vectors::depth_for;
 
 pub const METHOD: Method = Method {
     name: "gpu-light",
@@ -42,10 +42,7 @@ pub const METHOD: Method = Method {
             meaning: "threads per block; default 1024, as in both papers",
         },
     ],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {

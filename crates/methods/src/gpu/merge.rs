@@ -22,7 +22,9 @@
 //! each thread a descriptor of 4 bytes with a bit field of the steps that end rows and the number of rows that end in
 //! the threads before it. A product reads the row offsets only of rows that tiles share.
 
-use super::{merge_cub, prelude::*};
+use super::merge_cub;
+use super::merge_search::{SEARCH_BLOCK, Search};
+use super::prelude::*;
 
 pub const METHOD: Method = Method {
     name: "gpu-merge",
@@ -50,10 +52,8 @@ pub const METHOD: Method = Method {
             meaning: "cub: the published method, of 128 x 7 steps, with a search per thread and a fix-up kernel",
         },
     ],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
     memory: |extent| (extent.rows + extent.nnz) / 128 * (12 + 2 * extent.value),
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 pub const METHOD_BITS: Method = Method {
@@ -71,8 +71,7 @@ pub const METHOD_BITS: Method = Method {
     ..METHOD
 };
 
-/// Threads per block of the search kernel, and threads per tile.
-pub const SEARCH_BLOCK: usize = 128;
+/// The threads that search the start of a tile together.
 const SEARCH_LANES: usize = 8;
 
 /// Threads per tile and steps per thread that the model prefers in both precisions on V100, A100 and H200.
@@ -97,41 +96,6 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         let points: [&dyn Argument; 2] = [&search.starts, &descriptors];
         tiles.multiply(csr, &search.kernel, [x, y, &alpha, &beta], points)
     }))
-}
-
-/// The kernel that searches the starts of tiles, if there is one, and its output.
-pub struct Search {
-    kernel: Kernel,
-    /// The number of tiles.
-    count: u32,
-    /// Neighbouring threads that search one start together.
-    lanes: usize,
-    pub starts: Buffer<u64>,
-}
-
-impl Search {
-    pub fn new<T: Value>(
-        csr: &DeviceCsr<T>,
-        request: &Request,
-        (module, count, lanes): (&Module, usize, usize),
-    ) -> Result<Self, Unprepared> {
-        let in_kernel = match request.word("search") {
-            Some(place) => place == "kernel",
-            None => {
-                let blocks = (count + 1).div_ceil(SEARCH_BLOCK);
-                blocks >= csr.gpu.facts().multiprocessors as usize
-            }
-        };
-        let starts = csr.gpu.allocate(if in_kernel { count + 1 } else { 0 })?;
-        Ok(Self { kernel: module.kernel("merge_search")?, count: count as u32, lanes, starts })
-    }
-
-    pub fn run<T: Value>(&self, csr: &DeviceCsr<T>) -> Result<(), Failed> {
-        let grid = (self.starts.len() * self.lanes).div_ceil(SEARCH_BLOCK);
-        let arguments: [&dyn Argument; 5] =
-            [&self.count, &csr.rows(), &csr.nnz(), &csr.row_offsets, &self.starts];
-        self.kernel.launch(grid, SEARCH_BLOCK, 0, &arguments)
-    }
 }
 
 fn prepare_bits<'a, T: Value>(
@@ -168,6 +132,8 @@ impl<T: Value> Tiles<T> {
         let constants = [
             ("BLOCK", block),
             ("ITEMS", items),
+            ("SEARCH_BLOCK", SEARCH_BLOCK),
+            ("SEARCH_LANES", SEARCH_LANES),
             ("RESIDENT", (threads / block).min(32)),
             ("DESCRIBED", usize::from(described)),
         ];

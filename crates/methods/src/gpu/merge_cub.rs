@@ -7,7 +7,7 @@
 //!
 //! Departures: products are staged in shared memory for f64, too (the code's "direct" mode is omitted).
 
-use super::merge::{SEARCH_BLOCK, Search};
+use super::merge_search::{SEARCH_BLOCK, Search};
 use super::prelude::*;
 
 /// Threads per tile and steps per thread.
@@ -20,7 +20,7 @@ pub fn prepare<'a, T: Value>(
 ) -> Preparation<'a, T> {
     let block = request.number("block").unwrap_or(BLOCK);
     let items = request.number("items").unwrap_or(ITEMS);
-    let constants = [("BLOCK", block), ("ITEMS", items)];
+    let constants = [("BLOCK", block), ("ITEMS", items), ("SEARCH_BLOCK", SEARCH_BLOCK)];
     let module = csr.gpu.compile::<T>(program!("cuda/merge_cub.cu"), &constants)?;
     let (tiles, fix_up) = (module.kernel("merge_tiles")?, module.kernel("merge_fix_up")?);
     let count = (csr.host.rows() + csr.host.nnz()).div_ceil(block * items);

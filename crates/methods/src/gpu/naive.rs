@@ -23,11 +23,8 @@ pub const METHOD_T: Method = Method {
     name: "gpu-naive-t",
     source: METHOD.source,
     summary: "a thread per row of A, an atomic addition per nonzero",
-    parameters: &[],
     operations: Operations::Transposed,
-    setup: Setup::Nothing,
-    memory: |_| 0,
-    code: Code::Gpu { f64: prepare_transposed, f32: prepare_transposed },
+    ..Method::new(Code::Gpu { f64: prepare_transposed, f32: prepare_transposed })
 };
 
 pub const BLOCK: usize = 256;
@@ -40,7 +37,8 @@ fn prepare_transposed<'a, T: Value>(
 }
 
 pub fn transposed<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, lanes: usize) -> Preparation<'a, T> {
-    let module = csr.gpu.compile::<T>(program!("cuda/naive.cu"), &[("LANES", lanes)])?;
+    let constants = [("LANES", lanes), ("BLOCK", BLOCK)];
+    let module = csr.gpu.compile::<T>(program!("cuda/naive.cu"), &constants)?;
     let kernel = module.kernel("naive_transposed")?;
     let start = Start::of::<T>(&csr.gpu)?;
     let grid = csr.host.rows().div_ceil(BLOCK / lanes);

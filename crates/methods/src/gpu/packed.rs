@@ -28,9 +28,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::convert_codes::{self, Codes};
+use super::convert_codes::{self, Codes, MOST_VALUES};
 use super::convert_packed::{self, Planner};
-use super::ell::WARP;
 use super::fill_packed::{Filler, Packed};
 use super::prelude::*;
 
@@ -44,16 +43,16 @@ pub const METHOD: Method = Method {
         meaning: "consecutive slices with the same steps and without offsets that a warp owns; default by the number \
                   of rows",
     }],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: |extent| convert_packed::memory(extent, extent.value),
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 pub const METHOD_VALUES: Method = Method {
     name: "gpu-packed-values",
     summary: "as gpu-packed, and values as indices of 8 or 16 bits into a table of distinct values",
     memory: |extent| convert_packed::memory(extent, 2) + convert_codes::memory(extent),
+    may_refuse: |extent| extent.nnz > MOST_VALUES as u64,
     code: Code::Gpu { f64: prepare_coded, f32: prepare_coded },
     ..METHOD
 };

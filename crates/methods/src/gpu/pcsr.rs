@@ -27,10 +27,8 @@ pub const METHOD: Method = Method {
             meaning: "rows and threads per block of the sums; default 64, as in five-gpu-algorithms",
         },
     ],
-    operations: Operations::Plain,
-    setup: Setup::Nothing,
     memory: |extent| extent.nnz * extent.value,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 /// The number of products in shared memory at the same time.

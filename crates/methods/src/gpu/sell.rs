@@ -22,19 +22,22 @@ pub const METHOD: Method = Method {
         SIGMA,
         BLOCK,
     ],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: strips::memory,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    may_refuse: |extent| strips::may_refuse(extent, extent.number("c").unwrap_or(CHUNK)),
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
+
+/// The rows of a chunk.
+const CHUNK: u64 = 32;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (rows, block) = (csr.host.rows(), block(request));
-    let chunk = request.number("c").unwrap_or(32);
+    let chunk = request.number("c").unwrap_or(CHUNK as usize);
     let constants = [("CHUNK", chunk), ("BLOCK", block)];
     let kernel = csr.compile(program!("cuda/sell.cu"), &constants)?.kernel("sell")?;
     let strips = Converter::new(csr)?.sell(chunk, sigma(request, rows))?;
-    let note = strips.note(csr.host.nnz());
+    let note = strips::note(csr.host.nnz(), strips.values.len());
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let DeviceStrips { offsets, order, column_indices, values } = &strips;
         let matrix: [&dyn Argument; 4] = [offsets, order, column_indices, values];

@@ -8,7 +8,8 @@ pub struct Start(Kernel);
 
 impl Start {
     pub fn of<T: Value>(gpu: &Gpu) -> Result<Self, Unprepared> {
-        Ok(Self(gpu.compile::<T>(program!("cuda/start.cu"), &[])?.kernel("start")?))
+        let module = gpu.compile::<T>(program!("cuda/start.cu"), &[("BLOCK", BLOCK)])?;
+        Ok(Self(module.kernel("start")?))
     }
 
     /// Enqueues y ← βy. If β = 0, y is not read.

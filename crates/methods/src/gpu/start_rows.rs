@@ -5,7 +5,7 @@ use super::prelude::*;
 const BLOCK: usize = 256;
 
 fn program<T: Value>(gpu: &Gpu) -> Result<Module, Unprepared> {
-    gpu.compile::<T>(program!("cuda/start_rows.cu"), &[])
+    gpu.compile::<T>(program!("cuda/start_rows.cu"), &[("BLOCK", BLOCK)])
 }
 
 /// The rows of y that several warps add to or that no warp writes, and the kernel that computes y ← βy for them.

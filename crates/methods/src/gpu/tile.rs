@@ -28,9 +28,10 @@ mod tests;
 
 use std::borrow::Cow;
 
-use convert::{Choices, Tiles};
+use convert::{Choices, SHARED_ROWS, Tiles, UNIT};
+use format::SIDE;
 
-use super::coo::Adding;
+use super::coo::{Adding, STEPS};
 use super::csr5::Csr5;
 use super::prelude::*;
 use super::start_rows::StartRows;
@@ -57,10 +58,9 @@ pub const METHOD: Method = Method {
             meaning: "threads per block; default 64, two warps as in the paper",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: convert::memory,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 /// Threads per block of the kernel that adds entries in COO.
@@ -71,13 +71,21 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let block = request.number("block").unwrap_or(64);
     let hyb = request.word("hyb") == Some("on");
     let place = request.word("coo").unwrap_or("csr5");
-    let module = csr.compile(program!("cuda/tile.cu"), &[("BLOCK", block)])?;
+    let constants = [
+        ("BLOCK", block),
+        ("APART_BLOCK", APART_BLOCK),
+        ("STEPS", STEPS),
+        ("SIDE", SIDE),
+        ("UNIT", UNIT),
+        ("SHARED_ROWS", SHARED_ROWS as usize),
+    ];
+    let module = csr.compile(program!("cuda/tile.cu"), &constants)?;
     let add_units = module.kernel("tile_units")?;
 
     let tiles = Tiles::of(&csr.download()?, Choices { hyb, apart: place != "tiles" });
     let (unit_rows, unit_tiles) = tiles.units();
     let start = StartRows::of::<T>(gpu, gpu.upload(&tiles.shared_rows(csr.host.rows()))?)?;
-    let (unit_count, grid) = (unit_rows.len() as u32, unit_rows.len().div_ceil(block / 32));
+    let (unit_count, grid) = (unit_rows.len() as u32, unit_rows.len().div_ceil(block / WARP));
     let (unit_rows, unit_tiles) = (gpu.upload(&unit_rows)?, gpu.upload(&unit_tiles)?);
     let heads = gpu.upload(tiles.heads.as_flattened())?;
     let values = gpu.upload(&tiles.values)?;

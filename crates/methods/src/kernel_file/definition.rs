@@ -5,8 +5,10 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
-use super::BEGIN;
 use super::step::Step;
+
+/// The words of the first line that begin the definition in a file.
+const BEGIN: &str = "// spmv-bench";
 
 /// The parameters that every kernel has first.
 const MATRIX: &str = "unsigned rows, unsigned cols, unsigned nnz, const unsigned *row_offsets, const unsigned \

@@ -14,9 +14,6 @@ pub use definition::{Choosable, Definition};
 use spmv_matrix::limited::read_text;
 use step::{Grid, Step};
 
-/// The words of the first line that begin the definition in a file.
-const BEGIN: &str = "// spmv-bench";
-
 /// The maximum size of a file in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 

@@ -29,7 +29,7 @@ pub fn restore() -> Option<String> {
 mod registers {
     use std::arch::asm;
 
-    use super::Part;
+    use crate::library::float_state::Part;
 
     pub const COUNT: usize = 2;
     pub const PARTS: [Part; 6] = [
@@ -68,7 +68,7 @@ mod registers {
 mod registers {
     use std::arch::asm;
 
-    use super::Part;
+    use crate::library::float_state::Part;
 
     pub const COUNT: usize = 1;
     pub const PARTS: [Part; 4] = [

@@ -2,8 +2,7 @@
 
 use bytemuck::Pod;
 
-use super::{Choice, Failed};
-use crate::device::{Buffer, DeviceCsr, Gpu};
+use crate::device::{Buffer, DeviceCsr, Failed, Gpu};
 use spmv_matrix::Csr;
 
 /// A method that has been prepared for one matrix, with vectors of type `V`.
@@ -141,9 +140,9 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
         self
     }
 
-    /// Marks the product as that of another method, whose notes are left out.
-    pub fn picked(self, choice: &Choice) -> Self {
-        Self { picked: Some(choice.name()), notes: Vec::new(), ..self }
+    /// Marks the product as that of another method, with its parameters, whose notes are left out.
+    pub fn picked(self, name: String) -> Self {
+        Self { picked: Some(name), notes: Vec::new(), ..self }
     }
 
     /// Sets how many bytes of the CSR arrays the product reads in addition to its own arrays.

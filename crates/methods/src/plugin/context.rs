@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use super::abi::{self, Body, Ctx};
-use super::text;
+use super::foreign::text;
 use crate::device::{Buffer, Failed, Gpu, Unavailable};
 use crate::method::Request;
 use crate::team::Team;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::abi::{self, Method};
-use super::{text, until_end};
+use super::foreign::{text, until_end};
 use crate::kernel_file::has_plain_characters;
 
 /// The longest name of a method.

@@ -4,7 +4,9 @@ use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
 
 use super::context::Context;
-use super::{Entry, abi, not_restored, text};
+use super::entry::Entry;
+use super::foreign::text;
+use super::{abi, not_restored};
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Failed, Unavailable, Unprepared};
 use crate::library::float_state;

@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{GROUP, Index, Kernel, Lanes, Mask, Vector};
+use super::vector::{GROUP, Index, Kernel, Lanes, Mask, Vector};
 use spmv_matrix::scalar::Scalar;
 
 #[target_feature(enable = "avx2,fma,bmi2")]

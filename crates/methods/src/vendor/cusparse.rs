@@ -17,7 +17,7 @@
 use crate::device::cusparse::{
     Algorithm, CuSparse, OpAlgorithm, OpPlan, SparseFormat, SparseLayout, SparseProduct,
 };
-use crate::device::driver::Address;
+use crate::device::launch::Address;
 use crate::gpu::convert::Converter;
 use crate::gpu::prelude::*;
 
@@ -25,11 +25,11 @@ pub const CSR: Method = Method {
     name: "cusparse-csr",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_ALG_DEFAULT",
     summary: "NVIDIA's CSR product, the library's default algorithm",
-    parameters: &[],
     operations: Operations::Both,
     setup: Setup::Inspection,
     memory,
-    code: code!(prepare_csr, Algorithm::CUSPARSE_SPMV_ALG_DEFAULT, false),
+    may_refuse: |extent| extent.nnz == 0,
+    ..Method::new(code!(prepare_csr, Algorithm::CUSPARSE_SPMV_ALG_DEFAULT, false))
 };
 
 pub const CSR_PRE: Method = Method {
@@ -91,12 +91,11 @@ pub const CSR_OP: Method = Method {
     name: "cusparse-csr-op",
     source: "NVIDIA cuSPARSE, cusparseSpMVOp, CUSPARSE_SPMVOP_ALG_DEFAULT",
     summary: "NVIDIA's planned CSR product; descriptor and plan count as setup",
-    parameters: &[],
-    operations: Operations::Plain,
     setup: Setup::Inspection,
     // NVIDIA does not document the size of the workspace. This bound allows for a copy of the matrix.
     memory: |extent| extent.vectors() + extent.csr(),
-    code: code!(prepare_csr_op, OpAlgorithm::Default),
+    may_refuse: |extent| extent.nnz == 0,
+    ..Method::new(code!(prepare_csr_op, OpAlgorithm::Default))
 };
 
 pub const CSR_OP_ALG1: Method = Method {

@@ -8,6 +8,7 @@
 
 use super::cusparse;
 use crate::device::cusparse::{Algorithm, Order, SparseFormat};
+use crate::formats::fill;
 use crate::formats::register_blocks::{self, RegisterBlocks, Shape, fewest_bytes, pieces, shape};
 use crate::gpu::prelude::*;
 
@@ -27,13 +28,26 @@ pub const METHOD: Method = Method {
             meaning: "how the values of a block are stored; default row",
         },
     ],
-    operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: |extent| register_blocks::memory(extent) + cusparse::memory(extent),
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    may_refuse,
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "5x5", "6x6", "7x7", "8x8"];
+
+/// Returns whether no possible size of blocks divides rows and columns, or each would be mostly padding.
+fn may_refuse(extent: &Extent) -> bool {
+    let Extent { rows, cols, nnz, .. } = *extent;
+    let given = extent.word("block").map(|word| vec![word]);
+    let sides = given.unwrap_or(BLOCKS.to_vec()).into_iter().map(|word| shape(word).rows as u64);
+    let mut whole = sides.filter(|&side| rows.is_multiple_of(side) && cols.is_multiple_of(side));
+    let is_padded = |side: u64| {
+        let blocks = (rows / side * (cols / side)).min(nnz);
+        fill::is_refused(blocks * side * side, nnz)
+    };
+    nnz == 0 || whole.all(is_padded)
+}
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     cusparse::library(csr)?;

@@ -10,11 +10,11 @@ pub const METHOD: Method = Method {
     name: "cusparse-sell",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_SELL_ALG1",
     summary: "NVIDIA's product on sliced ELL, 32 rows a slice; the conversion counts as setup",
-    parameters: &[],
     operations: Operations::Both,
     setup: Setup::Conversion,
     memory,
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    may_refuse,
+    ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
 const SLICE: usize = 32;
@@ -23,10 +23,18 @@ const MOST_PADDING: usize = 8;
 /// The column index of padding.
 const PADDING: u32 = u32::MAX;
 
+/// The number of stored entries if all rows are as long as the longest.
+fn full(extent: &Extent) -> u64 {
+    extent.longest.saturating_mul(extent.rows + SLICE as u64)
+}
+
+fn may_refuse(extent: &Extent) -> bool {
+    extent.nnz == 0 || full(extent) > MOST_PADDING as u64 * extent.nnz
+}
+
 /// Bounds the bytes of the stored entries, an offset per slice, and the memory of the library.
 fn memory(extent: &Extent) -> u64 {
-    let full = extent.longest.saturating_mul(extent.rows + SLICE as u64);
-    let places = full.min((MOST_PADDING as u64 * extent.nnz).max(SLICE as u64));
+    let places = full(extent).min((MOST_PADDING as u64 * extent.nnz).max(SLICE as u64));
     places * (extent.value + 4) + extent.rows + cusparse::memory(extent)
 }
 

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use libloading::os::unix::{Library, Symbol};
 
 use crate::library;
-use crate::method::{Failed, Unavailable, by_precision};
+use crate::method::{Failed, Prepared, Unavailable, by_precision};
 use crate::simd::Isa;
 use crate::team;
 use spmv_matrix::memory::extent::Extent;
@@ -183,7 +183,7 @@ pub fn opened() -> Option<Result<&'static Mkl, Unavailable>> {
 }
 
 /// Wakes the threads that MKL's next call will use. They stay awake for `KMP_BLOCKTIME`.
-pub fn wake() {
+fn wake() {
     extern "C" fn nothing(_: *mut c_void) {}
     if let Ok(mkl) = mkl() {
         // SAFETY: the body does not use its argument.
@@ -194,6 +194,13 @@ pub fn wake() {
 impl Mkl {
     pub fn routines<T: Scalar>(&self) -> &Typed<T> {
         by_precision::<T, _>(&self.f64, &self.f32)
+    }
+
+    /// Marks a product as computed by MKL.
+    pub fn computing<'a, T>(&self, product: Prepared<'a, T>) -> Prepared<'a, T> {
+        let mut product = product.with_library(&self.version, None);
+        product.wake = Some(wake);
+        product.with_notes(defect(&self.version))
     }
 
     /// Sets the number of threads of later calls; at most the number of CPUs passed to [`place_threads`].
@@ -300,7 +307,7 @@ fn check_layers(folder: &Path, rt: &str) -> Result<(), Unavailable> {
 }
 
 /// Returns what is wrong with a version of MKL, as was reported.
-pub fn defect(version: &str) -> Option<String> {
+fn defect(version: &str) -> Option<String> {
     let is_slow = ["MKL 2024.2-", "MKL 2024.2.0", "MKL 2024.2.1"];
     let is_known = is_slow.iter().any(|start| version.starts_with(start));
     is_known

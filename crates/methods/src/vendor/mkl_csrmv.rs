@@ -11,11 +11,10 @@ pub const METHOD: Method = Method {
     name: "mkl-csrmv",
     source: "Intel MKL, mkl_cspblas_?csrgemv; merge-spmv-sc16's baseline",
     summary: "MKL's classic product (mkl_?csrmv when alpha is not 1 or beta not 0); removed in MKL 2026",
-    parameters: &[],
     operations: Operations::Both,
-    setup: Setup::Nothing,
     memory: mkl::memory,
-    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+    may_refuse: |extent| extent.rows * extent.cols == 0,
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
 const NO_TRANSPOSE: *const c_char = c"N".as_ptr();
@@ -64,10 +63,5 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
         }
         Ok(())
     });
-    let mut prepared = product
-        .transposing(transpose)
-        .with_library(&mkl.version, None)
-        .with_notes(mkl::defect(&mkl.version));
-    prepared.wake = Some(mkl::wake);
-    Ok(prepared)
+    Ok(mkl.computing(product.transposing(transpose)))
 }

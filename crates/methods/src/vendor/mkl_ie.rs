@@ -13,11 +13,10 @@ pub const METHOD: Method = Method {
     name: "mkl-ie",
     source: "Intel MKL, mkl_sparse_?_mv",
     summary: "MKL's inspector-executor on plain CSR, without hint",
-    parameters: &[],
     operations: Operations::Both,
-    setup: Setup::Nothing,
     memory: mkl::memory,
-    code: Code::Cpu { parallel: true, f64: prepare::<_, false>, f32: prepare::<_, false> },
+    may_refuse: |extent| extent.rows * extent.cols == 0,
+    ..Method::new(Code::Cpu { parallel: true, f64: prepare::<_, false>, f32: prepare::<_, false> })
 };
 
 pub const METHOD_OPT: Method = Method {
@@ -59,11 +58,7 @@ fn prepare<'a, T: Scalar, const OPTIMISE: bool>(
     let mv = &mkl.routines::<T>().mv;
     let product =
         move |alpha, x: &[T], beta, y: &mut [T]| matrix.multiply(mv, (alpha, x), (beta, y));
-    let prepared = Prepared::new(csr, 0, product).transposing(request.transpose);
-    let mut prepared =
-        prepared.with_library(&mkl.version, None).with_notes(mkl::defect(&mkl.version));
-    prepared.wake = Some(mkl::wake);
-    Ok(prepared)
+    Ok(mkl.computing(Prepared::new(csr, 0, product).transposing(request.transpose)))
 }
 
 impl Matrix {

@@ -10,6 +10,7 @@ use crate::files::ginkgo::{Unit, parse as ginkgo};
 use crate::matrix::MatrixReport;
 use crate::row::{GroupKey, Row, Status, matrix_name};
 use spmv_matrix::device::Device;
+use spmv_matrix::method_name::MethodName;
 
 /// A row of a result file.
 #[derive(Clone, Debug)]
@@ -176,7 +177,7 @@ impl RecordedRow {
 
 /// Sets the columns that older files have only as remarks.
 fn complete_older(row: &mut Row) {
-    let method = row.method_name.as_deref().and_then(|name| name.split(':').next());
+    let method = row.method_name.as_deref().map(|name| MethodName::parse(name).method);
     let may_pick = matches!(method, Some("auto" | "gpu-auto"));
     let reason = row.reason.text().unwrap_or_default();
     let after = |begin: &str, end: &str| -> Option<String> {

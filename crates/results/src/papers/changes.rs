@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::files::read::RecordedRow;
+use spmv_matrix::method_name::MethodName;
 
 #[derive(Deserialize)]
 struct Change {
@@ -40,7 +41,7 @@ pub fn objection(lines: &[&RecordedRow]) -> Option<String> {
 
 fn objection_in(changes: &Changes, line: &RecordedRow) -> Option<String> {
     let method = line.row.method_name.as_deref()?;
-    let change = changes.get(method).or_else(|| changes.get(method.split(':').next()?))?;
+    let change = changes.get(method).or_else(|| changes.get(MethodName::parse(method).method))?;
     // The name of a run begins with the time.
     let is_older = line.row.run_id.as_str() < change.since.as_str();
     is_older.then(|| format!("measured before {method} was changed: {}", change.what))

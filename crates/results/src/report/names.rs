@@ -5,11 +5,6 @@ pub fn label((name, is_surrogate, _): Matrix) -> String {
     format!("{name}{}", if is_surrogate { "*" } else { "" })
 }
 
-/// Returns the method with which the name of a series begins.
-pub fn method(series: &str) -> &str {
-    series.split([' ', ':']).next().unwrap_or_default()
-}
-
 pub fn count(number: usize, thing: &str) -> String {
     match (number, thing) {
         (1, _) => format!("1 {thing}"),

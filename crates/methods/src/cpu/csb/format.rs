@@ -1,11 +1,8 @@
 //! The blocks and the choice of their size: sections 3 and 4 of the paper.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use crate::cpu::prelude::*;
-use crate::formats::entries_of;
 
 /// The smallest number of block rows per thread, for load balance.
 pub const SLACKNESS: usize = 8;
@@ -45,6 +42,12 @@ pub fn memory(extent: &Extent) -> u64 {
     let lines = ((blocks as f64 * shape).sqrt() as u64).min(blocks) + 64 * extent.threads;
     let entries = nnz * (value + 4) + nnz * 2 * value;
     entries + nnz / 2 * value + 8 * blocks + 300 * lines
+}
+
+/// Returns whether blocks of the requested size, or of the largest one, are too many.
+pub fn may_refuse(extent: &Extent) -> bool {
+    let beta = extent.number("beta").unwrap_or(1 << MOST_BITS);
+    extent.rows.div_ceil(beta) * extent.cols.div_ceil(beta) > most_blocks(extent.nnz)
 }
 
 fn most_blocks(nnz: u64) -> u64 {

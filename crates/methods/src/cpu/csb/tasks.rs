@@ -206,7 +206,8 @@ impl<T: Scalar> Cutter<'_, T> {
 }
 
 // Not run in Miri: nothing above is unsafe, and each test would take minutes.
-#[cfg(all(test, not(miri)))]
+#[cfg(not(miri))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use spmv_matrix::Csr;

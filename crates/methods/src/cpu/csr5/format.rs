@@ -1,10 +1,6 @@
 //! The tiles of a thread: section 3 of the paper.
 
-use std::ops::Range;
-
-use crossbeam_utils::CachePadded;
-
-use super::Shape;
+use super::shape::Shape;
 use crate::cpu::prelude::*;
 use crate::simd::{Aligned, LINE};
 

@@ -7,8 +7,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::Shape;
 use super::format::{Chunk, DIRTY};
+use super::shape::Shape;
 use crate::cpu::row_kernels::Entries;
 use crate::cpu::rows::{Operands, scale};
 use crate::simd::{Kernel, MAX_LANES, Mask, Vector};

@@ -180,15 +180,7 @@ impl<T: Scalar> Packer<T> {
             Some(block) => self.blocks.columns(csr, block),
             None => &[],
         });
-        match &mut self.window.columns {
-            Columns::Near { base, deltas } => {
-                let deltas = append(deltas, place.count, 0);
-                place.spread(unions, deltas, 1, 0, |column| (column - *base) as u16);
-            }
-            Columns::Far(columns) => {
-                place.spread(unions, append(columns, place.count, 0), 1, 0, |column| column);
-            }
-        }
+        place.spread_columns(unions, &mut self.window.columns);
         for r in 0..height {
             let rows: [_; LANES] = array::from_fn(|lane| {
                 slice.get(lane).map_or(0..0, |block| csr.row(block.rows().start + r))
@@ -269,6 +261,19 @@ impl<const LANES: usize> Place<LANES> {
         match step.checked_sub(self.full) {
             None => (step * height + r) * LANES,
             Some(step) => self.partial[step].0 * height + r * self.partial[step].1,
+        }
+    }
+
+    /// Appends the columns of all lanes to a stream.
+    fn spread_columns(&self, lanes: [&[u32]; LANES], to: &mut Columns) {
+        match to {
+            Columns::Near { base, deltas } => {
+                let deltas = append(deltas, self.count, 0);
+                self.spread(lanes, deltas, 1, 0, |column| (column - *base) as u16);
+            }
+            Columns::Far(columns) => {
+                self.spread(lanes, append(columns, self.count, 0), 1, 0, |column| column);
+            }
         }
     }
 

@@ -1,10 +1,8 @@
 //! Predicts what packing a matrix costs and gains, by packing and multiplying a few of its rows.
 
-use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use crossbeam_utils::CachePadded;
 use memmap2::{Advice, MmapMut};
 
 use super::build::{Packer, Packing};
@@ -13,8 +11,6 @@ use super::window::Window;
 use super::{WINDOW_ROWS, packing_for};
 use crate::cpu::prelude::*;
 use crate::cpu::row_kernels::{WholeRows, prefetching_pays};
-use crate::formats::entries_of;
-use crate::simd::Dispatch;
 use spmv_matrix::system::cache_bytes;
 use spmv_matrix::system::huge::{self, HUGE_PAGE};
 use spmv_matrix::system::pages::{PAGE, provided_to_thread};

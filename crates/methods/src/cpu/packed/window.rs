@@ -101,9 +101,10 @@ pub enum Columns {
 impl Columns {
     /// Returns an empty stream for at most `capacity` column indices between these two, in the narrowest type.
     pub fn between(first: u32, last: u32, capacity: usize) -> Self {
-        match last - first <= u16::MAX.into() {
-            true => Self::Near { base: first, deltas: Vec::with_capacity(capacity) },
-            false => Self::Far(Vec::with_capacity(capacity)),
+        if last - first <= u16::MAX.into() {
+            Self::Near { base: first, deltas: Vec::with_capacity(capacity) }
+        } else {
+            Self::Far(Vec::with_capacity(capacity))
         }
     }
 

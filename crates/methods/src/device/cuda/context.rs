@@ -212,9 +212,10 @@ impl Context {
     /// of a kernel's error also names the latest enqueued operation.
     pub fn check(&self, status: u32, call: impl fmt::Display) -> Result<(), Failed> {
         let last = self.last.borrow();
-        match LAUNCH_ERRORS.contains(&status) && !last.is_empty() {
-            true => self.api.check(status, format_args!("{call}, after {last}")),
-            false => self.api.check(status, call),
+        if LAUNCH_ERRORS.contains(&status) && !last.is_empty() {
+            self.api.check(status, format_args!("{call}, after {last}"))
+        } else {
+            self.api.check(status, call)
         }
     }
 

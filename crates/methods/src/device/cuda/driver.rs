@@ -26,11 +26,12 @@ use super::facts;
 use super::kernels::Kernel;
 use super::precompiled::MachineCode;
 use crate::device::cusparse::CuSparse;
-use crate::device::driver::{
-    Address, Driver, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
+use crate::device::driver::Driver;
+use crate::device::launch::{
+    Address, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
 };
-use crate::device::facts::{Activity, Clocks, Energy, Facts};
 use crate::device::{Failed, Gpu, Program, Unavailable, Unprepared};
+use spmv_matrix::device::facts::{Activity, Clocks, Energy, Facts};
 use spmv_matrix::scalar::Precision;
 
 /// The first CUDA version of a driver that captures dependent launches in a graph.
@@ -117,9 +118,10 @@ impl Cuda {
 
     /// Lets a share of `bytes` bytes persist in the L2 cache in the work of the stream. 0 bytes remove the window.
     fn set_window(&self, address: Address, bytes: usize, share: f32) -> Result<(), Failed> {
-        let [hit, miss] = match bytes > 0 {
-            true => [CU_ACCESS_PROPERTY_PERSISTING, CU_ACCESS_PROPERTY_STREAMING],
-            false => [CU_ACCESS_PROPERTY_NORMAL; 2],
+        let [hit, miss] = if bytes > 0 {
+            [CU_ACCESS_PROPERTY_PERSISTING, CU_ACCESS_PROPERTY_STREAMING]
+        } else {
+            [CU_ACCESS_PROPERTY_NORMAL; 2]
         };
         let window = CUaccessPolicyWindow {
             base_ptr: address as *mut _,

@@ -12,8 +12,8 @@ use super::context::Context;
 use super::cusparse;
 use super::editions::Target;
 use super::precompiled::MachineCode;
-use crate::device::facts::{Activity, Clocks, Energy, Facts};
 use crate::device::{Failed, Unavailable};
+use spmv_matrix::device::facts::{Activity, Clocks, Energy, Facts};
 
 /// Returns the device and driver for which libraries must work.
 pub fn target(context: &Context) -> Result<Target, Failed> {

@@ -11,7 +11,7 @@ use cudarc::driver::sys::{
 
 use super::context::Context;
 use crate::device::Failed;
-use crate::device::driver::{KernelLaunch, RawArgument};
+use crate::device::launch::{KernelLaunch, RawArgument};
 
 pub struct Kernel {
     context: Rc<Context>,

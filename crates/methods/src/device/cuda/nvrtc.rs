@@ -12,7 +12,7 @@ use libloading::os::unix::Library;
 use super::editions::{Edition, Sought, Target};
 use super::libraries::{self, StatusText, functions};
 use super::messages;
-use crate::device::kernel::Program;
+use crate::device::program::Program;
 use crate::device::{Failed, Unavailable, sources};
 use spmv_matrix::cache::{CacheFolder, Key};
 use spmv_matrix::scalar::Precision;

@@ -10,8 +10,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::occupancy::Limits;
-use crate::device::facts::Facts;
 use crate::device::{Unavailable, sources};
+use spmv_matrix::device::facts::Facts;
 use spmv_matrix::limited::read_text;
 use spmv_matrix::near::hint;
 
@@ -74,9 +74,10 @@ pub const MATRIX_ADDITIONS: f64 = 8.0;
 
 fn check(key: &str, value: f64, range: RangeInclusive<f64>) -> Result<(), String> {
     let (least, most) = (*range.start(), *range.end());
-    match range.contains(&value) {
-        true => Ok(()),
-        false => Err(format!("{key} = {value}: it must be from {least} to {most}")),
+    if range.contains(&value) {
+        Ok(())
+    } else {
+        Err(format!("{key} = {value}: it must be from {least} to {most}"))
     }
 }
 

@@ -2,6 +2,7 @@
 //! 5.2.3 and the table of compute capabilities; CUDA occupancy calculator).
 
 use crate::device::cuda::usage::Usage;
+use crate::device::launch;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
@@ -13,7 +14,7 @@ pub struct Limits {
     pub shared_reserved: u32,
 }
 
-const WARP: u32 = 32;
+const WARP: u32 = launch::WARP as u32;
 /// The allocation unit of registers for a warp.
 const REGISTER_PIECE: u32 = 256;
 /// The number of partitions of a multiprocessor, each with a quarter of the registers. A warp uses one partition.

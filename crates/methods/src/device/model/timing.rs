@@ -10,11 +10,11 @@ use ptx_machine::model::{
 use ptx_machine::program::{Access, Atomic, Operation, Space};
 use ptx_machine::{Fault, Kernel, Launch, Machine};
 
-use super::Loaded;
+use super::loaded::Loaded;
 use super::occupancy::Limits;
-use crate::device::counts::{Busy, Counts, LineCounts};
 use crate::device::sources;
 use crate::team::unpin;
+use spmv_matrix::device::counts::{Busy, Counts, LineCounts};
 
 /// The maximum number of blocks whose traces wait for the replay.
 const BLOCKS_AHEAD: usize = 64;
@@ -125,7 +125,13 @@ fn counts(
         lines: lines(launch.kernel, counted, loaded),
         ..Counts::default()
     };
-    for (instruction, counts) in launch.kernel.code.iter().zip(counted) {
+    add_instructions(&mut sum, launch.kernel, counted);
+    sum
+}
+
+/// Adds what each instruction has done.
+fn add_instructions(sum: &mut Counts, kernel: &Kernel, counted: &[InstructionCounts]) {
+    for (instruction, counts) in kernel.code.iter().zip(counted) {
         sum.warp_instructions += counts.warps;
         sum.thread_instructions += counts.lanes;
         sum.shared_wavefronts += counts.wavefronts;
@@ -147,7 +153,6 @@ fn counts(
             _ => (),
         }
     }
-    sum
 }
 
 fn lines(kernel: &Kernel, counted: &[InstructionCounts], loaded: &Loaded) -> Vec<LineCounts> {

@@ -45,6 +45,14 @@ pub fn memory(extent: &Extent) -> u64 {
     values * extent.value + (blocks + threads * 16) * 6
 }
 
+/// Returns whether blocks of the requested shape, each with a single entry, may be refused. Those of the default shape
+/// do not have more values than blocks of 1 x 1.
+pub fn may_refuse(extent: &Extent) -> bool {
+    let Shape { rows, cols } = shape(extent.word("block").unwrap_or("1x1"));
+    let blocks = extent.rows.div_ceil(rows as u64) + extent.nnz;
+    fill::is_refused(blocks * (rows * cols) as u64, extent.nnz)
+}
+
 /// The division of blocks into tiles: a tile has `threads` threads with `items` consecutive blocks each.
 #[derive(Clone, Copy)]
 pub struct Tiling {

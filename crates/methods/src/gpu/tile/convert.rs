@@ -5,9 +5,10 @@ use rayon::prelude::*;
 use super::format::{Format, SIDE, Tile};
 use crate::gpu::{csr5, prelude::*};
 
-const UNIT: usize = 4;
+/// The most tiles of a unit.
+pub const UNIT: usize = 4;
 /// The bit in a unit's first row number that is set if the row of tiles has several units.
-const SHARED_ROWS: u32 = 1;
+pub const SHARED_ROWS: u32 = 1;
 /// The number of rows of tiles that one task converts.
 const TOGETHER: usize = 64;
 

@@ -8,6 +8,7 @@ use crate::files::read::RecordedRow;
 use crate::matrix::model_error::ModelError;
 use crate::report::numeric::Column;
 use crate::report::select::Conditions;
+use spmv_matrix::method_name::MethodName;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
@@ -24,8 +25,7 @@ impl Model {
         let all = ModelError::all().filter_map(|model| model.largest());
         let worst = own.largest().or(all.reduce(f64::max)).unwrap_or(0.0);
         let percent_of = |line: &&RecordedRow| {
-            let method = line.method().split(':').next().unwrap_or_default();
-            own.validated_methods.get(method).copied()
+            own.validated_methods.get(MethodName::parse(line.method()).method).copied()
         };
         let percents: Option<Vec<_>> = lines.iter().map(percent_of).collect();
         let own = percents.and_then(|percents| percents.into_iter().reduce(f64::max));

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use svg::node::element::{Group, Path};
 
 use super::figure::{LINE, faint, line, rectangle, tenth, text, text_width, written};
-use crate::report::names::method;
+use spmv_matrix::method_name::MethodName;
 
 /// In a chart with more series than this, the legend shows and hides them.
 const SWITCHABLE_ABOVE: usize = 6;
@@ -97,7 +97,7 @@ const MAX_OF_ONE_COLOUR: usize = 3;
 /// Returns a style for each series. A method, with which the name of a series begins, has the same one in all charts,
 /// except in a chart with many series of one method, which would be hard to tell apart.
 fn styles(names: &[&str]) -> Vec<usize> {
-    let methods: Vec<_> = names.iter().map(|name| method(name)).collect();
+    let methods: Vec<_> = names.iter().map(|name| MethodName::of_series(name).method).collect();
     let of_one = |own: &&str| methods.iter().filter(|other| *other == own).count();
     let own: Option<Vec<_>> = methods.iter().map(|method| style_of(method)).collect();
     let own = own.filter(|_| methods.iter().all(|method| of_one(method) <= MAX_OF_ONE_COLOUR));

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::chart::{BarSeries, Point, Series};
-use crate::report::names::method;
-use crate::row::baseline::{BASELINES, Kind};
+use crate::row::baseline::{BASELINES, Baseline, Kind};
 use crate::statistics::Statistic;
 use spmv_matrix::device::Device;
+use spmv_matrix::method_name::MethodName;
 
 /// The kinds of baselines that are shown. Of each kind, the first one on each device that has a series is shown.
 const SHOWN: [Kind; 3] = [Kind::Csr, Kind::Merge, Kind::Vendor];
@@ -41,12 +41,15 @@ fn baselines<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
     for device in [Device::Cpu, Device::Gpu] {
         for kind in SHOWN {
             let mut alike = BASELINES.iter().filter(|of| of.device() == device && of.kind == kind);
-            let first = alike.find(|of| names.iter().any(|name| method(name) == of.name));
-            let is_of_first = |name: &&&str| first.is_some_and(|of| method(name) == of.name);
-            shown.extend(names.iter().filter(is_of_first));
+            let first = alike.find(|of| names.iter().any(|name| is_of(of, name)));
+            shown.extend(names.iter().filter(|name| first.is_some_and(|of| is_of(of, name))));
         }
     }
     shown
+}
+
+fn is_of(baseline: &Baseline, series: &str) -> bool {
+    MethodName::of_series(series).method == baseline.name
 }
 
 /// Returns the best of [`ranked`].

@@ -1,5 +1,6 @@
 use super::kind::*;
 use crate::files::tuning::{Rule, Size, Sweep};
+use spmv_matrix::method_name::MethodName;
 
 keys! {
     /// The tuning of csr-k, section 4, as by the command `tune`, from rows of a method with every size.
@@ -31,16 +32,12 @@ impl Kind for Sizes {
 impl Sizes {
     /// Returns the size of a row of the method, from its parameters or from the columns that `tune` writes.
     fn size(&self, line: &RecordedRow) -> Option<Size> {
-        let (sizes, others): (Vec<_>, Vec<_>) = line
-            .method()
-            .split(':')
-            .partition(|part| part.starts_with("srs=") || part.starts_with("ssrs="));
-        let size = |name, column| {
-            let mut pairs = sizes.iter().filter_map(|part| part.split_once('='));
-            pairs.find(|pair| pair.0 == name).map_or(column, |pair| pair.1.parse().ok())
-        };
-        let srs = size("srs", line.added.srs).filter(|_| others.join(":") == self.method)?;
-        Some(Size { srs, ssrs: size("ssrs", line.added.ssrs) })
+        let name = MethodName::parse(line.method());
+        let size =
+            |parameter, column| name.value(parameter).map_or(column, |value| value.parse().ok());
+        let (srs, ssrs) = (size("srs", line.added.srs)?, size("ssrs", line.added.ssrs));
+        let is_own = name.without(&["srs", "ssrs"]) == MethodName::parse(&self.method);
+        is_own.then_some(Size { srs, ssrs })
     }
 
     fn sweep(&self, setting: String, rows: &[(&RecordedRow, Size)]) -> Option<Swept> {

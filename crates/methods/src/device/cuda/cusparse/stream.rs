@@ -13,14 +13,13 @@ use cudarc::cusparse::sys::{
     cusparseSpMVAlg_t, cusparseSpMatDescr_t,
 };
 
-use super::{
-    BSR_SINCE, CuSparseLibrary, Functions, PREPROCESS_SINCE, SLICED_ELL_SINCE, Version, lacks,
-};
+use super::library::{BSR_SINCE, CuSparseLibrary, Functions, PREPROCESS_SINCE, SLICED_ELL_SINCE};
+use super::version::{Version, lacks};
 use crate::device::cuda::context::Context;
 use crate::device::cusparse::{
     CuSparse, Descriptor, SpMvOp, SparseFormat, SparseLayout, SparseProduct,
 };
-use crate::device::driver::Address;
+use crate::device::launch::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
 use spmv_matrix::scalar::Precision;
 
