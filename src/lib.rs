@@ -19,7 +19,6 @@ pub mod campaign;
 pub mod cli;
 pub mod collection;
 
-use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -29,12 +28,12 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::clock::SystemClock;
 use crate::bench::event::Event;
-use crate::bench::inputs::replace_values;
-use crate::campaign::Plan;
+use crate::bench::inputs::with_values;
 use crate::campaign::choice;
-use crate::campaign::collect::{Collector, conclude};
+use crate::campaign::collect::{Collector, completing};
 use crate::campaign::env::Env;
 use crate::campaign::session::Session;
+use crate::campaign::{Part, Plan};
 use crate::cli::run_settings;
 use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::reader;
@@ -44,7 +43,7 @@ use spmv_matrix::system::System;
 use spmv_methods::method::{Choice, Method};
 use spmv_methods::vendor::mkl;
 use spmv_results::row::MatrixFacts;
-use spmv_results::settings::{Pages, Protocol, RunSettings, Settings, Values};
+use spmv_results::settings::{Pages, Protocol, RunSettings, Settings};
 
 pub use spmv_matrix::{Csr, source::LoadError};
 pub use spmv_results::row::{Row, Status};
@@ -153,26 +152,22 @@ fn measure_here(csr: &Csr<f64>, measurement: &Measurement, system: System) -> Re
     );
     let session = Session::of(choices, gpu, &Plan::new(run.clone()), &mut env)?;
 
-    let mut replaced = None;
-    if run.settings.values != Values::Stored {
-        replace_values(&run.settings, replaced.insert(csr.clone()));
-    }
-    let csr = replaced.as_ref().unwrap_or(csr);
-    let (file, symmetry) = ((*name).to_owned(), pattern_symmetry(csr));
-    let facts = MatrixFacts::of(file, None, symmetry, csr, run.settings.values);
+    let csr = with_values(&run.settings, csr);
+    let symmetry = pattern_symmetry(&csr);
+    let facts = MatrixFacts::of((*name).into(), None, symmetry, &csr, run.settings.values);
     let record = session.record(&env);
-    let collector = RefCell::new((Collector::new(&record, &[], &[]), Vec::new()));
-    let emit = |mut event| {
-        let (collector, rows) = &mut *collector.borrow_mut();
-        collector.take(&mut event);
-        if let Event::Group(mut group) = event {
-            conclude(&mut group, &record.cells, &[]);
+    let part = Part::all(record.cells.clone());
+    let mut rows = Vec::new();
+    let mut keep = |event| {
+        if let Event::Group(group) = event {
             rows.extend(group.rows);
         }
     };
-    let measured = session.carry_out_on(csr, &facts, [&record.cells, &[]], &emit);
+    let emit = completing(Collector::new(&record, &[], &[]), &[], &mut keep);
+    let measured = session.carry_out_on(&csr, &facts, &part, &emit);
+    drop(emit);
     measured.context("the measurement ended early")?;
-    Ok(collector.into_inner().1)
+    Ok(rows)
 }
 
 #[cfg(test)]
@@ -181,6 +176,7 @@ mod tests {
 
     use super::*;
     use spmv_methods::cpu::seq;
+    use spmv_results::settings::Values;
 
     fn csr() -> Csr<f64> {
         Csr::from_triplets(2, 2, &[(0, 0, 3.0), (1, 0, 4.0)])

@@ -33,6 +33,11 @@ pub struct Alteration<T> {
 /// Elements of x by their indices, each with its old and its new value.
 pub type Elements<T> = BTreeMap<usize, [T; 2]>;
 
+/// Returns the row of an entry.
+pub fn row_of<T>(csr: &Csr<T>, entry: usize) -> usize {
+    csr.row_offsets().partition_point(|&begin| begin as usize <= entry) - 1
+}
+
 /// Chooses random elements of `x` that some of the `nnz` entries of the matrix is multiplied by, and new values for
 /// them in [-1, 1). `index_of` returns the element that an entry is multiplied by.
 pub fn choose<T: Scalar>(
@@ -50,21 +55,15 @@ pub fn choose<T: Scalar>(
 
 impl<T: Scalar> Alteration<T> {
     /// Chooses elements and new values for them. The plain product needs one pass over the column indices.
-    pub fn new(
-        csr: &Csr<T>,
-        transpose: bool,
-        inputs: &Inputs<T>,
-        random: &mut Xoshiro256PlusPlus,
-    ) -> Self {
-        let index_of = |entry: usize| match transpose {
-            false => csr.column_indices()[entry] as usize,
-            true => csr.row_offsets().partition_point(|&begin| begin as usize <= entry) - 1,
-        };
-        let elements = choose(csr.nnz(), index_of, &inputs.x, random);
-        match transpose {
-            false => Self::of(inputs, &elements, changes_of_rows(csr, &elements)),
-            true => Self::of(inputs, &elements, changes_of_columns(csr, &elements).into_par_iter()),
+    pub fn new(csr: &Csr<T>, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Self {
+        if inputs.transpose {
+            let elements = choose(csr.nnz(), |entry| row_of(csr, entry), &inputs.x, random);
+            let changes = changes_of_columns(csr, &elements);
+            return Self::of(inputs, &elements, changes.into_par_iter());
         }
+        let column_of = |entry: usize| csr.column_indices()[entry] as usize;
+        let elements = choose(csr.nnz(), column_of, &inputs.x, random);
+        Self::of(inputs, &elements, changes_of_rows(csr, &elements))
     }
 
     /// Creates the alteration of `elements`, which has the effects `changes` on the rows of the result.

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::execute::Stopped;
-use super::statistics::Sample;
+use super::samples::Sample;
 use spmv_matrix::order::Order;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::{Group, MatrixReport};
@@ -57,6 +56,21 @@ pub enum Turn {
     },
     /// The method keeps the device under load, or is dropped.
     Other,
+}
+
+/// Why a measurement has ended early.
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
+pub enum Stopped {
+    /// The caller set `Bench::interrupted`.
+    #[error("interrupted")]
+    Interrupted,
+    /// An error of the device, after which it accepts no more work from this process.
+    #[error("{method}: {reason}")]
+    Lost {
+        /// The method with its parameters, or the step before the first method.
+        method: String,
+        reason: String,
+    },
 }
 
 impl Step {

@@ -12,36 +12,29 @@ use spmv_results::row::{Processes, Remark, Row, Status};
 
 impl<T, V: ?Sized> Ready<'_, T, V> {
     /// Returns the row of a method that was verified and timed, without what follows from other rows, and the parts of
-    /// its product. `launch_ms` is the minimum time of a launch.
-    pub fn in_row(mut self, row: Row, launch_ms: Option<f64>) -> (Row, Vec<Stage>) {
-        let Parts { stages, launches, note } = self.parts.take().unwrap_or_default();
-        let summary = self.samples.summary();
+    /// its product.
+    pub fn in_row(mut self, row: Row) -> (Row, Vec<Stage>) {
+        let Parts { stages, launches, launch_floor_ms, note } =
+            self.parts.take().unwrap_or_default();
         let setup_ms = self.setup_ms + self.late_ms().iter().sum::<f64>();
         let stored = self.matrix_bytes.zip(row.vector_bytes());
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
         let profile = Profile::of(counts);
         let profile = profile.as_ref();
+        let watts = self.power.watts();
+        let row = self.samples.in_row(row);
         let row = Row {
             status: Some(Status::Ok),
             setup_ms: Some(setup_ms),
-            min_ms: Some(summary.min_ms),
-            median_ms: Some(summary.median_ms),
-            max_ms: Some(summary.max_ms),
-            std_dev_ms: summary.std_dev_ms,
-            ci95_low_ms: summary.ci95_ms.map(|ci| ci.0),
-            ci95_high_ms: summary.ci95_ms.map(|ci| ci.1),
-            samples: Some(summary.samples),
-            iterations: Some(summary.iterations),
             extra_bytes: self.prepared.extra_bytes.or(self.prepared.grown_bytes),
             error_ratio: Some(self.error_ratio),
             occupancy: occupancy(&stages),
             distinct_results: Some(self.hashes.clone().into()),
             likely_ratio: Some(self.likely_ratio),
-            process_ms: Some(Processes::of(summary.median_ms)),
             process_setup_ms: Some(Processes::of(setup_ms)),
             disturbed: (self.cell.key.device == Device::Cpu).then(|| self.samples.disturbed()),
             launches,
-            launch_floor_ms: launches.zip(launch_ms).map(|(count, ms)| count as f64 * ms),
+            launch_floor_ms,
             required_bytes: stored.map(|(matrix, vectors)| matrix + vectors),
             achieved_occupancy: profile.and_then(|profile| profile.achieved_occupancy),
             warp_execution_efficiency: profile.and_then(|p| p.warp_execution_efficiency),
@@ -51,13 +44,11 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
             warp_instructions: profile.map(|profile| profile.warp_instructions),
             global_sectors: profile.map(|profile| profile.global_sectors),
             registers: profile.map(|profile| profile.registers),
-            host_launch_ms: summary.host_launch_ms,
-            independent_ms: summary.independent_ms,
-            joules_per_product: self.power.watts().map(|watts| 1e-3 * watts * summary.mean_ms),
+            joules_per_product: watts.zip(row.avg_spmv_ms).map(|(watts, ms)| 1e-3 * watts * ms),
             library_version: self.prepared.library_version.clone(),
             picked: self.prepared.picked.clone(),
             reason: note.map(Remark::Text).into_iter().chain(self.remarks()).collect(),
-            ..row.with_mean(summary.mean_ms)
+            ..row
         };
         (row, stages)
     }

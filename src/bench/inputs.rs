@@ -1,19 +1,25 @@
 //! The inputs of products, and the reference that results are verified against.
 
+use std::borrow::Cow;
+
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
+use super::calls::Calls;
+use super::chains;
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::stats::about_distinct;
 use spmv_matrix::verify::{Reference, RowSum};
-use spmv_results::settings::{CHAIN, Fill, Settings, Values};
+use spmv_results::settings::{Fill, Settings, Values};
 
 pub struct Inputs<T> {
     pub alpha: T,
     pub beta: T,
+    /// Whether the product is that of the transpose.
+    pub transpose: bool,
     pub x: Vec<T>,
     /// The values that the reference assumes for y before the product. With β = 0 they are NaN and not read.
     pub y0: Vec<T>,
@@ -30,54 +36,23 @@ pub fn uniform<T: Scalar>(len: usize, random: &mut Xoshiro256PlusPlus) -> Vec<T>
     (0..len).map(|_| T::narrow(random.random_range(-1.0..1.0))).collect()
 }
 
-/// Returns α, β, x of `inputs` values and y0 of `outputs` values.
-pub fn vectors<T: Scalar>(
-    settings: &Settings,
-    outputs: usize,
-    inputs: usize,
-) -> (T, T, Vec<T>, Vec<T>) {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
-    let x = match settings.x {
-        Fill::Random => uniform(inputs, &mut random),
-        Fill::Ones => vec![T::one(); inputs],
-    };
-    let (alpha, beta): (T, T) = settings.factors();
-    let y0 =
-        if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs, &mut random) };
-    (alpha, beta, x, y0)
-}
-
 const VALUES_PER_GENERATOR: usize = 1 << 16;
 
 /// Replaces the matrix's values as `settings` requests. The result does not depend on the number of threads.
 pub fn replace_values(settings: &Settings, csr: &mut Csr<f64>) {
     fill_values(settings, csr);
     if settings.chain() > 1 {
-        scale(csr);
+        chains::scale(csr);
     }
 }
 
-/// Divides the values of a square matrix by the power of two that is nearest to the growth of a vector in a product, so
-/// that chains of products neither overflow nor vanish. This changes no digit of a value.
-fn scale(csr: &mut Csr<f64>) {
-    if csr.rows() != csr.cols() {
-        return;
+/// Returns a matrix with the values that `settings` requests, a copy only if they are others.
+pub fn with_values<'c>(settings: &Settings, csr: &'c Csr<f64>) -> Cow<'c, Csr<f64>> {
+    let mut csr = Cow::Borrowed(csr);
+    if settings.values != Values::Stored || settings.chain() > 1 {
+        replace_values(settings, csr.to_mut());
     }
-    let mut x = uniform::<f64>(csr.rows(), &mut Xoshiro256PlusPlus::seed_from_u64(1));
-    let mut growth = 1.0;
-    for _ in 0..CHAIN {
-        let row = |row| {
-            csr.row(row).map(|k| csr.values()[k] * x[csr.column_indices()[k] as usize]).sum::<f64>()
-        };
-        let y: Vec<f64> = (0..csr.rows()).into_par_iter().map(row).collect();
-        // The largest element of x is 1, after the first product.
-        growth = y.iter().fold(0.0, |largest: f64, y| largest.max(y.abs()));
-        x = y.iter().map(|y| y / growth).collect();
-    }
-    if growth.is_normal() {
-        let factor = growth.log2().round().clamp(-1000.0, 1000.0).exp2().recip();
-        csr.values_mut().par_iter_mut().for_each(|value| *value *= factor);
-    }
+    csr
 }
 
 fn fill_values(settings: &Settings, csr: &mut Csr<f64>) {
@@ -99,31 +74,56 @@ fn fill_values(settings: &Settings, csr: &mut Csr<f64>) {
 
 impl<T: Scalar> Inputs<T> {
     pub fn new(settings: &Settings, csr: &Csr<T>) -> Self {
-        let (outputs, inputs) = match settings.transpose {
-            false => (csr.rows(), csr.cols()),
-            true => (csr.cols(), csr.rows()),
-        };
-        let (alpha, beta, x, y0) = vectors(settings, outputs, inputs);
-        let reference = Reference::default();
-        let distinct_values = about_distinct(csr.values());
-        let mut all = Self { alpha, beta, x, y0, reference, chain: None, distinct_values };
-        all.reference = all.expected(csr, settings.transpose, &all.x);
-        if settings.chain() > 1 && csr.rows() == csr.cols() {
-            let last = (2..settings.chain())
-                .fold(all.reference.next(csr, alpha), |it, _| it.next(csr, alpha));
-            all.chain = Some(last);
-        }
+        let (outputs, inputs) =
+            if settings.transpose { (csr.cols(), csr.rows()) } else { (csr.rows(), csr.cols()) };
+        let mut all = Self::without_reference(settings, outputs, inputs);
+        all.reference = all.expected(csr, &all.x);
+        all.chain = chains::reference(settings, csr, all.alpha, &all.reference);
+        all.distinct_values = about_distinct(csr.values());
         all
     }
 
-    /// Returns the reference of the product of a matrix with another x.
-    pub fn expected(&self, csr: &Csr<T>, transpose: bool, x: &[T]) -> Reference {
-        match transpose {
-            false => Reference::new(csr, self.alpha, x, self.beta, &self.y0),
-            true => {
-                Reference::of_sums(&RowSum::of_columns(csr, x), self.alpha, self.beta, &self.y0)
-            }
+    /// Returns the factors, x of `inputs` values and y0 of `outputs` values.
+    pub fn without_reference(settings: &Settings, outputs: usize, inputs: usize) -> Self {
+        let (alpha, beta): (T, T) = settings.factors();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
+        let x = match settings.x {
+            Fill::Random => uniform(inputs, &mut random),
+            Fill::Ones => vec![T::one(); inputs],
+        };
+        let y0 =
+            if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs, &mut random) };
+        Self {
+            alpha,
+            beta,
+            transpose: settings.transpose,
+            x,
+            y0,
+            reference: Reference::default(),
+            chain: None,
+            distinct_values: 0.0,
         }
+    }
+
+    /// Returns the reference of the product of a matrix with another x.
+    fn expected(&self, csr: &Csr<T>, x: &[T]) -> Reference {
+        if self.transpose {
+            Reference::of_sums(&RowSum::of_columns(csr, x), self.alpha, self.beta, &self.y0)
+        } else {
+            Reference::new(csr, self.alpha, x, self.beta, &self.y0)
+        }
+    }
+
+    /// Returns a new x with the reference of its product.
+    pub fn renewed(&self, csr: &Csr<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference) {
+        let x = uniform(self.x.len(), random);
+        let reference = self.expected(csr, &x);
+        (x, reference)
+    }
+
+    /// Returns the reference of the y that these calls leave.
+    pub fn expected_after(&self, calls: Calls) -> &Reference {
+        self.chain.as_ref().filter(|_| calls.are_chained()).unwrap_or(&self.reference)
     }
 
     pub fn permuted(self, permutation: &Permutation) -> Self {
@@ -134,6 +134,29 @@ impl<T: Scalar> Inputs<T> {
             chain: self.chain.map(|chain| chain.permuted(permutation)),
             ..self
         }
+    }
+}
+
+/// An x of which every element is new to a method, with the reference of its product. A library that remembers its
+/// results, or that adds only what a few changed elements of x contribute, would be timed while it computes little.
+pub struct Fresh<T> {
+    x: Vec<T>,
+    reference: Reference,
+    /// The number of this x among all new ones of the measurement, from 1.
+    pub number: usize,
+    pub is_applied: bool,
+}
+
+impl<T: Scalar> Fresh<T> {
+    pub fn new(x: Vec<T>, reference: Reference, number: usize) -> Self {
+        Self { x, reference, number, is_applied: false }
+    }
+
+    /// Swaps x and the reference with those of `inputs`. The next call restores them.
+    pub fn exchange(&mut self, inputs: &mut Inputs<T>) {
+        std::mem::swap(&mut self.x, &mut inputs.x);
+        std::mem::swap(&mut self.reference, &mut inputs.reference);
+        self.is_applied = !self.is_applied;
     }
 }
 
@@ -177,7 +200,7 @@ mod tests {
         assert!(random.iter().all(|value| (-1.0..1.0).contains(value)));
         assert_eq!(distinct_values(&random), None, "no part is drawn twice");
         let settings = Settings::new(Protocol::MergeSpmv);
-        let (_, _, x, _) = vectors::<f64>(&settings, 0, VALUES_PER_GENERATOR);
-        assert!(x.iter().zip(&random).all(|(x, value)| x != value), "not the numbers of x");
+        let own = Inputs::<f64>::without_reference(&settings, 0, VALUES_PER_GENERATOR);
+        assert!(own.x.iter().zip(&random).all(|(x, value)| x != value), "not the numbers of x");
     }
 }

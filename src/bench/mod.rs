@@ -2,11 +2,13 @@
 
 pub mod alteration;
 pub mod backend;
+mod calls;
+mod chains;
 pub mod check;
 pub mod clock;
+mod contract;
 pub mod event;
 pub mod execute;
-mod fresh;
 pub mod guarded;
 mod in_row;
 pub mod inputs;
@@ -19,4 +21,3 @@ pub mod problem;
 #[cfg(test)]
 mod same_program;
 pub mod samples;
-pub mod statistics;

@@ -1,10 +1,12 @@
 //! Upper bounds of the memory that a run needs in addition to its methods, from the size of its matrix. In bytes.
 
+use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::Order;
-use spmv_matrix::scalar::Precision;
+use spmv_matrix::scalar::{Precision, Scalar};
 use spmv_matrix::verify::{ReferenceRow, RowSum};
 use spmv_methods::team::sweeps::Evictor;
+use spmv_results::metrics::compulsory_bytes;
 use spmv_results::settings::{CacheState, Settings};
 
 /// The memory for small allocations that do not depend on the matrix: notes, closures, lists per thread.
@@ -18,6 +20,11 @@ const REFERENCE: u64 = size_of::<ReferenceRow>() as u64;
 const COLUMN_SUM: u64 = size_of::<RowSum>() as u64;
 /// The size of an altered row of the reference with its index, in a tree.
 const ALTERED: u64 = 2 * (REFERENCE + 8);
+
+/// Returns the bytes that a product must move, see [`compulsory_bytes`].
+pub fn footprint<T: Scalar>(csr: &Csr<T>) -> usize {
+    compulsory_bytes(csr.rows(), csr.cols(), csr.nnz(), T::PRECISION) as usize
+}
 
 /// Returns the size of the arrays on which bandwidth is measured.
 pub fn sweeps(extent: &Extent) -> u64 {

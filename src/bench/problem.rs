@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::alteration::MOST_CHANGE;
+use super::alteration::{MOST_CHANGE, row_of};
 use super::backend::{Host, OnGpu, free};
+use super::chains;
 use super::clock::Clock;
-use super::execute::{Bench, Cell, Stopped, measure};
+use super::contract::{Bench, Cell};
+use super::event::Stopped;
+use super::execute::measure;
 use super::inputs::Inputs;
 use super::need;
 use spmv_matrix::Csr;
@@ -95,12 +98,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
         reordered: Option<&'m Reordered>,
         settings: &Settings,
     ) -> Result<Self, Unavailable> {
-        if settings.chain() > 1 && natural.rows() != natural.cols() {
-            let (rows, cols) = (natural.rows(), natural.cols());
-            return Err(Unavailable(format!(
-                "x can be y of the product before only for a square matrix, but this one is {rows} x {cols}"
-            )));
-        }
+        chains::check_matrix(settings, natural)?;
         let csr = narrowed(natural)?;
         let inputs = Inputs::new(settings, &csr);
         let problem = match reordered {
@@ -109,7 +107,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
                 Self { csr: narrowed(csr)?, groups, inputs: inputs.permuted(permutation) }
             }
         };
-        match problem.overflow(settings) {
+        match problem.overflow() {
             None => Ok(problem),
             Some(row) => Err(Unavailable(format!(
                 "nothing can be verified: row {row} of alpha A x + beta y, or a part of its sum, may exceed the \
@@ -126,7 +124,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
 
     /// Returns a row whose product cannot be verified: that of the largest matrix value if altered elements of x could
     /// make that row overflow, or else the first one that the reference finds.
-    fn overflow(&self, settings: &Settings) -> Option<usize> {
+    fn overflow(&self) -> Option<usize> {
         let Self { csr, inputs, .. } = self;
         let size = |entry: &usize| csr.values()[*entry].widen().abs();
         let largest = (0..csr.nnz()).into_par_iter().max_by(|a, b| size(a).total_cmp(&size(b)))?;
@@ -134,10 +132,8 @@ impl<'m, T: Scalar> Problem<'m, T> {
         if change <= T::max_value().widen() / 2.0 {
             return inputs.reference.overflow::<T>(change);
         }
-        Some(match settings.transpose {
-            true => csr.column_indices()[largest] as usize,
-            false => csr.row_offsets().partition_point(|&begin| begin as usize <= largest) - 1,
-        })
+        let column = csr.column_indices()[largest] as usize;
+        Some(if inputs.transpose { column } else { row_of(csr, largest) })
     }
 
     /// Measures methods of the CPU, until [`Bench::interrupted`] is set. The host cannot be lost.

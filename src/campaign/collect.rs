@@ -1,45 +1,15 @@
 //! The rows of one matrix while it is measured: which cells are still open, and the groups that are complete.
 
-use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 
-use super::Work;
+use super::work::{MatrixTask, Part, Work};
 use crate::bench::event::Event;
 use crate::bench::outcome::Outcome;
-use spmv_matrix::source::Source;
 use spmv_matrix::stats::Shape;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::Group;
 use spmv_results::row::{MatrixFacts, Row, RowKey, open_cells};
 use spmv_results::run::RunRecord;
-
-/// What a process measures on one matrix.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct MatrixTask {
-    pub source: Source,
-    /// The numbers of rows, columns and nonzeros of the matrix when it was read before.
-    pub sizes: Option<[usize; 3]>,
-    pub cells: Vec<RowKey>,
-    /// Those of them that alternate after the rounds; if none are named, the times of the rounds name them.
-    pub duelists: Vec<RowKey>,
-}
-
-impl MatrixTask {
-    /// Returns the cells, and those of them that alternate.
-    pub fn keys(&self) -> [&[RowKey]; 2] {
-        [&self.cells, &self.duelists]
-    }
-
-    /// Returns an error message if the matrix has another size than before.
-    pub fn differs_from(&self, now: [usize; 3]) -> Option<String> {
-        let then = self.sizes.filter(|then| *then != now)?;
-        let shown = |[rows, cols, nnz]: [usize; 3]| format!("{rows} x {cols} with {nnz} nonzeros");
-        let (then, now) = (shown(then), shown(now));
-        Some(format!(
-            "the matrix is now {now}, but its rows in the file belong to {then}; remove these rows to measure \
-             it again"
-        ))
-    }
-}
 
 /// The rows of a matrix that a process measures, or the processes that replace it.
 pub struct Collector<'r> {
@@ -93,16 +63,11 @@ impl<'r> Collector<'r> {
         open.peek().is_some() && open.all(|cell| has_row(&cell))
     }
 
-    /// Returns the task of measuring the open cells.
-    pub fn task(&self, work: &Work, duelists: &[RowKey]) -> MatrixTask {
+    /// Returns the task of measuring this part.
+    pub fn task(&self, work: &Work, part: Part) -> MatrixTask {
         let read = self.facts.shape.as_ref().map(Shape::sizes);
         let sizes = read.or_else(|| work.existing.iter().find_map(Row::sizes));
-        MatrixTask {
-            source: work.source.clone(),
-            sizes,
-            cells: self.open(),
-            duelists: duelists.to_vec(),
-        }
+        MatrixTask { source: work.source.clone(), sizes, part }
     }
 
     /// Keeps the rows that an event reports, and adds them to the group that ends.
@@ -175,4 +140,22 @@ pub fn conclude(group: &mut Group, cells: &[RowKey], existing: &[Row]) {
     };
     let before: Vec<_> = existing.iter().filter_map(time).collect();
     group.complete(&before);
+}
+
+/// Returns a function for the events of a session in this process, on a matrix that has the rows `existing`. It passes
+/// them on, and groups with their rows.
+pub fn completing<'c>(
+    collector: Collector<'c>,
+    existing: &'c [Row],
+    emit: &'c mut dyn FnMut(Event),
+) -> impl Fn(Event) + 'c {
+    let both = RefCell::new((collector, emit));
+    move |mut event| {
+        let (collector, emit) = &mut *both.borrow_mut();
+        collector.take(&mut event);
+        if let Event::Group(group) | Event::Partial(group) = &mut event {
+            conclude(group, &collector.record.cells, existing);
+        }
+        emit(event);
+    }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 
-use super::gpus::Answers;
+use super::answers::Answers;
 use crate::bench::clock::Clock;
 #[cfg(feature = "mpi")]
 use crate::bench::mpi::Ranks;

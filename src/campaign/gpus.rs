@@ -2,12 +2,11 @@
 //! Therefore a child process opens a GPU first, within a time limit, and this process loads the driver only if that was
 //! successful.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::{Error, Result};
-use serde::{Deserialize, Serialize};
+use anyhow::Result;
 
+use super::answers::Answers;
 use super::env::Env;
 use super::isolate::{listen, send_to_parent};
 use spmv_methods::device::Gpu;
@@ -18,22 +17,6 @@ use spmv_methods::method::Unavailable;
 
 /// The longest time to open a GPU: the first initialisation of a machine with eight may take half a minute.
 pub const LIMIT: Duration = Duration::from_secs(60);
-
-/// The facts of each GPU that was asked for, or why it cannot be used. `None` is the first GPU.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Answers(BTreeMap<Option<usize>, Result<Facts, Unavailable>>);
-
-impl Answers {
-    /// Forgets all GPUs because of an error of the process that measures. Returns whether there were any.
-    pub fn give_up(&mut self, error: &Error) -> bool {
-        let mut any = false;
-        for answer in self.0.values_mut().filter(|answer| answer.is_ok()) {
-            *answer = Err(Unavailable(format!("{error} after the GPU had been opened")));
-            any = true;
-        }
-        any
-    }
-}
 
 /// Opens a GPU in this process, after a child process has opened it in at most `timeout` or [`LIMIT`].
 pub fn open(number: Option<usize>, timeout: Duration, env: &mut Env) -> Result<Gpu, Unavailable> {

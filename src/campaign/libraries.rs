@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::ValueEnum;
 
-use super::isolate::{self, ask};
+use super::isolate::{ask, send_to_parent as send};
 use spmv_methods::device::cuda::{cusparse, nvrtc};
 use spmv_methods::vendor::mkl::{self, Mkl};
 use spmv_results::run::Library;
@@ -60,7 +60,7 @@ pub fn all(program: Option<&Path>) -> Vec<Library> {
 }
 
 pub fn send_to_parent(vendor: Vendor) -> Result<()> {
-    isolate::send_to_parent(&vendor.find())
+    send(&vendor.find())
 }
 
 /// Returns the vendor's CPU library, if a method has used it.

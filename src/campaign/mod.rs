@@ -4,6 +4,7 @@
 //! results. Everything else is here: the child processes and their ends, the cells that are still open, progress,
 //! interrupts, and the run record.
 
+mod answers;
 pub(crate) mod bandwidth;
 pub(crate) mod choice;
 pub(crate) mod collect;
@@ -14,67 +15,34 @@ pub(crate) mod idle;
 mod install;
 pub(crate) mod isolate;
 pub(crate) mod libraries;
+mod plan;
 pub(crate) mod plugins;
 pub(crate) mod progress;
 pub(crate) mod recording;
 pub(crate) mod resume;
 pub(crate) mod session;
 pub(crate) mod shard;
+mod version;
+mod work;
 
 use std::io::Write;
 
 use anyhow::{Error, Result};
-use serde::{Deserialize, Serialize};
 
 use crate::bench::event::Event;
-use crate::bench::statistics::Sample;
+use crate::bench::samples::Sample;
 use env::Env;
 use isolate::Runner;
+pub(crate) use plan::Plan;
 use progress::estimate::entries;
 use progress::{Display, Progress};
 use recording::Recording;
-use spmv_matrix::source::Source;
 use spmv_results::files::samples::{SampleFile, SampleLine};
 use spmv_results::matrix::MatrixReport;
-use spmv_results::row::{Row, RowKey, open_cells};
+use spmv_results::row::{RowKey, open_cells};
 use spmv_results::run::RunRecord;
-use spmv_results::settings::RunSettings;
-
-/// The version of this program.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The revision of the source from which this program was built.
-pub(crate) const REVISION: &str = git_version::git_version!(
-    args = ["--always", "--abbrev=12", "--dirty=-modified"],
-    fallback = "unknown"
-);
-
-/// What a campaign measures, and how. Pure data, which is also sent to child processes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
-    pub run: RunSettings,
-    /// The parameters of which every value is measured, unless the methods of the run set a value.
-    pub sweep: Vec<String>,
-    /// Whether matrices with a single row or column are skipped.
-    pub skip_trivial: bool,
-    /// Whether the bandwidth of the machine is measured for the run record.
-    pub bandwidth: bool,
-}
-
-impl Plan {
-    /// Creates a plan with these settings, for all matrices and without bandwidths.
-    pub fn new(run: RunSettings) -> Self {
-        Self { run, sweep: Vec::new(), skip_trivial: false, bandwidth: false }
-    }
-
-    /// Returns the plan for these matrices. One process measures them all if there is one that can be read only once.
-    pub fn of<'s>(mut self, mut sources: impl Iterator<Item = &'s Source>) -> Self {
-        if sources.any(Source::is_read_once) {
-            (self.run.settings.processes, self.run.settings.further_processes) = (1, 0);
-        }
-        self
-    }
-}
+pub(crate) use version::{REVISION, VERSION};
+pub(crate) use work::{Part, Work};
 
 pub struct Campaign<'a> {
     runner: Runner<'a>,
@@ -83,16 +51,6 @@ pub struct Campaign<'a> {
     pub samples: Option<SampleFile>,
     /// Whether a progress bar may be displayed.
     is_visible: bool,
-}
-
-pub struct Work<'s> {
-    pub source: &'s Source,
-    /// The size of its file in bytes.
-    pub bytes: u64,
-    /// Its name in the rows of a run that is continued; `None`: that of the source.
-    pub known_as: Option<&'s str>,
-    /// The rows that it already has. Their cells are not measured again.
-    pub existing: &'s [Row],
 }
 
 /// What a command does with the results. The progress bar is hidden during each call.
@@ -201,18 +159,6 @@ impl<'a> Campaign<'a> {
     }
 }
 
-impl<'s> Work<'s> {
-    /// Creates the work of measuring all cells on a matrix.
-    pub fn new(source: &'s Source, bytes: u64) -> Self {
-        Self { source, bytes, known_as: None, existing: &[] }
-    }
-
-    /// Returns the name of the matrix in rows.
-    pub fn name(&self) -> String {
-        self.known_as.map_or_else(|| self.source.to_string(), str::to_owned)
-    }
-}
-
 /// Gives the rows and the description of a matrix its name.
 fn set_name(event: &mut Event, name: &str) {
     let rows = match event {
@@ -241,7 +187,7 @@ fn lines<'a>(file: &'a str, event: &'a Event) -> Vec<SampleLine<'a>> {
         round: sample.round,
         pair: sample.pair,
         products: sample.products,
-        ms: 1e3 * sample.seconds / sample.products as f64,
+        ms: sample.product_ms(),
         waited_ms: 1e3 * sample.waited.as_secs_f64(),
         changed_x: sample.is_changed,
         counts: sample.counts,

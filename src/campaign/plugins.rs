@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use nix::sys::resource::{Resource, setrlimit};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::isolate::{self, ask, send};
+use super::isolate::{ask, send, send_to_parent as send_only, to_parent};
 use crate::bench::check;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::added::{self, MethodFile};
@@ -69,12 +69,12 @@ pub fn describe(file: &Path, program: &Path) -> Result<Vec<Description>> {
 pub fn send_to_parent(file: &Path) -> Result<()> {
     let described = plugin::open(file)
         .map(|methods| methods.into_iter().map(|method| method.description).collect::<Vec<_>>());
-    isolate::send_to_parent(&described.map_err(|wrong| wrong.to_string()))
+    send_only(&described.map_err(|wrong| wrong.to_string()))
 }
 
 /// Runs the checks of a method from number `from` on in this process, a child, and sends each message to the parent.
 pub fn check_here(file: &Path, method: &str, precision: Precision, from: usize) -> Result<()> {
-    let socket = isolate::to_parent()?;
+    let socket = to_parent()?;
     setrlimit(Resource::RLIMIT_AS, MOST_MEMORY, MOST_MEMORY)?;
     let entries = plugin::open(file)?;
     let entry = entries.into_iter().find(|entry| entry.description.name == method);

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 
-use crate::campaign::REVISION;
-use crate::campaign::env::Env;
+use super::env::Env;
+use super::version::REVISION;
 use spmv_matrix::device::Device;
 use spmv_matrix::system::groups::Throttling;
 use spmv_matrix::system::noise::Readings;
@@ -133,10 +133,7 @@ impl Recording {
         let end = (self.readings)();
         let others = self.others();
         let session = self.record.sessions.last_mut().expect("a run has begun");
-        let mut warn = |text| match self.quiet {
-            true => Ok(()),
-            false => writeln!(stderr, "warning: {text}"),
-        };
+        let mut warn = |text| if self.quiet { Ok(()) } else { writeln!(stderr, "warning: {text}") };
         if let Some(throttling) = end.throttled_since(&session.begin) {
             let Throttling { group, periods, throttled, seconds } = throttling;
             let (group, ms) = (group.display(), 1e3 * seconds);

@@ -9,20 +9,21 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use super::collect::MatrixTask;
 use super::env::Env;
 #[cfg(feature = "mpi")]
 use super::env::Together;
 use super::install::{self, Profiles};
-use super::{Plan, bandwidth, choice, idle};
+use super::plan::Plan;
+use super::version::{REVISION, VERSION};
+use super::work::{MatrixTask, Part};
+use super::{bandwidth, choice, idle};
 use crate::bench::clock::Clock;
-use crate::bench::event::{Event, Step};
-use crate::bench::execute::{Cell, Stopped};
+use crate::bench::event::{Event, Step, Stopped};
+use crate::bench::execute::Cell;
 use crate::bench::inputs::replace_values;
 use crate::bench::need;
 use crate::bench::outcome::Outcome;
 use crate::bench::problem::Reordered;
-use crate::campaign::{REVISION, VERSION};
 use spmv_matrix::Csr;
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::loaded::Loaded;
@@ -88,7 +89,7 @@ impl<'a> Session<'a> {
             "--threads: several numbers are measured in separate child processes, which --no-isolate and mpi-merge \
              do not use: choose one number"
         );
-        run.settings.check_chain().map_err(|error| anyhow!(error))?;
+        run.settings.check().map_err(|error| anyhow!(error))?;
         for order in &run.orders {
             order.check().map_err(|error| anyhow!("--order: {error}"))?;
         }
@@ -138,15 +139,14 @@ impl<'a> Session<'a> {
         // Before the measurement of bandwidth, which would count as activity.
         let activity = self.gpu.as_ref().and_then(|gpu| gpu.activity());
         let rapl = self.rapl.as_ref().filter(|_| is_on_host);
-        let [host_watts, idle_watts] = match self.plan.bandwidth {
-            true => idle::watts(rapl, self.gpu.as_ref(), self.clock),
-            false => [None; 2],
+        let [host_watts, idle_watts] = if self.plan.bandwidth {
+            idle::watts(rapl, self.gpu.as_ref(), self.clock)
+        } else {
+            [None; 2]
         };
         let gpu = self.gpu.as_ref().map(|gpu| {
-            let (bandwidth, launch_us) = match self.plan.bandwidth {
-                true => bandwidth::of_gpu(gpu),
-                false => (Vec::new(), None),
-            };
+            let (bandwidth, launch_us) =
+                if self.plan.bandwidth { bandwidth::of_gpu(gpu) } else { (Vec::new(), None) };
             let facts = gpu.facts().clone();
             let nominal_gbs = facts.nominal_gbs();
             let clocks = None;
@@ -190,18 +190,18 @@ impl<'a> Session<'a> {
         let csr = self.read(task, &mut report)?;
         let facts = report.facts.clone();
         emit(Event::Matrix(Box::new(report)));
-        csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &facts, task.keys(), emit))
+        csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &facts, &task.part, emit))
     }
 
-    /// Measures cells on a matrix in memory, which `facts` describes, and lets some of them alternate afterwards.
+    /// Measures a part of the run on a matrix in memory, which `facts` describes.
     pub fn carry_out_on(
         &self,
         csr: &Csr<f64>,
         facts: &MatrixFacts,
-        keys: [&[RowKey]; 2],
+        part: &Part,
         emit: &dyn Fn(Event),
     ) -> Result<(), Stopped> {
-        let own = self.cells_of(keys);
+        let own = self.cells_of(part);
         for of_order in own.chunk_by(|a, b| a.key.order == b.key.order) {
             let order = of_order[0].key.order.unwrap_or(Order::Natural);
             if order != Order::Natural {
@@ -213,22 +213,19 @@ impl<'a> Session<'a> {
                 (a.key.cache, a.key.precision) == (b.key.cache, b.key.precision)
             };
             for of_problem in of_order.chunk_by(is_same) {
-                match of_problem[0].key.precision {
-                    Precision::F64 => {
-                        self.measure::<f64>(csr, &reordered, facts, of_problem, emit)?
-                    }
-                    Precision::F32 => {
-                        self.measure::<f32>(csr, &reordered, facts, of_problem, emit)?
-                    }
+                if of_problem[0].key.precision == Precision::F64 {
+                    self.measure::<f64>(csr, &reordered, facts, of_problem, part, emit)?;
+                } else {
+                    self.measure::<f32>(csr, &reordered, facts, of_problem, part, emit)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn cells_of(&self, [keys, duelists]: [&[RowKey]; 2]) -> Vec<Cell<'static>> {
-        let cells = self.cells.iter().filter(|cell| keys.contains(&cell.key)).cloned();
-        cells.map(|cell| Cell { duels: duelists.contains(&cell.key), ..cell }).collect()
+    fn cells_of(&self, part: &Part) -> Vec<Cell<'static>> {
+        let cells = self.cells.iter().filter(|cell| part.cells.contains(&cell.key)).cloned();
+        cells.map(|cell| Cell { duels: part.duelists.contains(&cell.key), ..cell }).collect()
     }
 
     /// Returns the matrix as it is measured, and describes it in `report`; or else the reason why it is not measured.

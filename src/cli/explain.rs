@@ -90,17 +90,17 @@ impl ExplainArgs {
             cache: self.cache,
             transpose: self.transpose,
             stages: true,
-            explain: true,
             timeout: self.timeout,
             ..Settings::new(Protocol::MergeSpmv)
         };
-        Ok(Plan::new(RunSettings {
+        let run = RunSettings {
             methods: Some(vec![self.method.clone()]),
             device: self.device.clone(),
             precisions: vec![precision],
             quiet: true,
             ..RunSettings::new(settings)
-        }))
+        };
+        Ok(Plan { explains: true, ..Plan::new(run) })
     }
 }
 

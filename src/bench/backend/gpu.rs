@@ -4,9 +4,9 @@ mod steps;
 
 use std::time::Duration;
 
-use super::footprint;
-use crate::bench::execute::Bench;
-use crate::bench::need::{self, SMALL_ON_DEVICE};
+use crate::bench::chains::second_y;
+use crate::bench::contract::Bench;
+use crate::bench::need::{self, SMALL_ON_DEVICE, footprint};
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available};
 use spmv_methods::device::buffer::Value;
@@ -70,7 +70,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
         let mut backend = Self {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
-            before: gpu.allocate(if bench.settings.chain() > 1 { outputs } else { 0 })?,
+            before: gpu.allocate(second_y(bench.settings, outputs))?,
             host_y: vec![T::zero(); outputs],
             host_launch: Duration::ZERO,
             launches: 0,
@@ -120,7 +120,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
             Setup::Conversion => extent.csr() + (choice.method.memory)(&extent),
             Setup::Ordering => 2 * extent.csr() + extent.ordering_in_small_groups(),
         };
-        let available = Available::now(settings.max_memory, need::run(&extent, settings));
+        let available = Available::now(self.bench.max_memory, need::run(&extent, settings));
         let refusal = memory::refusal("on the host for its conversion", need, available);
         refusal.map_or(Ok(()), |reason| Err(Unavailable(reason)))
     }

@@ -6,12 +6,15 @@ use std::time::Duration;
 use rand::rngs::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{Backend, PEAK_REPETITIONS, SETTLE, footprint, rehearsal_matrix};
+use super::rehearsal::rehearsal_matrix;
+use super::traits::{Machine, PEAK_REPETITIONS, Parts, SETTLE, Timer, Vectors};
 use crate::bench::alteration::Alteration;
-use crate::bench::execute::Bench;
+use crate::bench::calls::Calls;
+use crate::bench::chains::second_y;
+use crate::bench::contract::{Bench, is_of_library};
 use crate::bench::guarded::Guarded;
-use crate::bench::inputs::{Inputs, uniform};
-use crate::bench::need;
+use crate::bench::inputs::Inputs;
+use crate::bench::need::{self, footprint};
 use crate::bench::peak::Sweeps;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::Available;
@@ -28,8 +31,7 @@ use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared
 use spmv_methods::plugin::{Thread, Threads};
 use spmv_methods::team::sweeps::Evictor;
 use spmv_results::metrics::Peak;
-use spmv_results::row::Baseline;
-use spmv_results::settings::{CHAIN, CacheState};
+use spmv_results::settings::CacheState;
 
 /// The bytes of files that a plug-in may read or write in its setup without a remark.
 const MOST_OF_FILES: u64 = 64 << 10;
@@ -73,18 +75,34 @@ fn watched<R, E: From<Failed>>(
     Ok(checked.map(|()| result)?)
 }
 
+/// Returns remarks on the setup of a plug-in, which has read or written so many bytes of files.
+fn remarks(bytes: u64) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if bytes > MOST_OF_FILES {
+        let megabytes = 1e-6 * bytes as f64;
+        remarks.push(format!("its setup has read or written {megabytes:.1} MB of files"));
+    }
+    let crowded = threads_on_own_cpu();
+    if crowded > 0 {
+        remarks.push(format!(
+            "{crowded} threads of the process may run only on the CPU of the calling thread: bind those of OpenMP as \
+             threads.h does"
+        ));
+    }
+    remarks
+}
+
 impl<'a, T: Scalar> Host<'a, T> {
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &[T]) -> Self {
         let cold = bench.settings.cache == CacheState::Cold;
         let outputs = if bench.settings.transpose { csr.cols() } else { csr.rows() };
-        let of_chains = if bench.settings.chain() > 1 { outputs } else { 0 };
         Self {
             bench,
             csr,
             x: Guarded::new(x),
             staged: Guarded::new(x),
             y: Guarded::new(&vec![T::zero(); outputs]),
-            before: Guarded::new(&vec![T::zero(); of_chains]),
+            before: Guarded::new(&vec![T::zero(); second_y(bench.settings, outputs)]),
             hash: None,
             threads: None,
             is_damaged: false,
@@ -109,43 +127,23 @@ impl<'a, T: Scalar> Host<'a, T> {
 
     fn damage(&self, is_of_others: bool, x: &[T]) -> Option<&'static str> {
         let bytes = bytemuck::cast_slice::<T, u8>;
-        match () {
-            () if !(self.y.is_intact() && self.before.is_intact()) => Some(OUTSIDE_Y),
-            () if !(self.x.is_intact() && self.staged.is_intact()) => {
-                Some("the memory before or after x")
-            }
-            () if bytes(&self.x) != bytes(x) => Some("x"),
-            () if is_of_others && self.hash.is_some_and(|hash| hash != self.hash()) => {
-                Some("the matrix")
-            }
-            () => None,
+        if !(self.y.is_intact() && self.before.is_intact()) {
+            Some(OUTSIDE_Y)
+        } else if !(self.x.is_intact() && self.staged.is_intact()) {
+            Some("the memory before or after x")
+        } else if bytes(&self.x) != bytes(x) {
+            Some("x")
+        } else if is_of_others && self.hash.is_some_and(|hash| hash != self.hash()) {
+            Some("the matrix")
+        } else {
+            None
         }
     }
-}
 
-impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
-    type Vector = [T];
-    const DEVICE: Device = Device::Cpu;
-
-    fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {
-        let small = rehearsal_matrix::<T>();
-        let mut y = Guarded::new(&vec![T::one(); small.rows()]);
-        let x = vec![T::one(); small.cols()];
-        let (alpha, beta) = (T::narrow(request.alpha), T::narrow(request.beta));
-        let _released = choice.method.is_custom().then(|| request.team.release());
-        watched(choice.method.is_custom(), || -> Result<_, Unprepared> {
-            let mut prepared = choice.method.prepare_on_host(&small, request)?;
-            prepared.multiply(alpha, &x, beta, &mut y)?;
-            // The threads of a library exist before its memory is measured.
-            prepared.wake.iter().for_each(|wake| wake());
-            Ok(())
-        })?;
-        let damage = (!y.is_intact()).then_some(OUTSIDE_Y);
-        Ok(self.note_damage(damage)?)
-    }
-
+    /// Lets the system provide so many bytes of memory that the next setup may take. The host of a virtual machine may
+    /// need much longer for a page than the system, and not for each: one setup would be ten times as long as another.
     /// Each thread touches its part, because pages that a thread has released go to threads on the same CPU first.
-    fn supply(&mut self, bytes: u64) {
+    fn supply(&self, bytes: u64) {
         let part = bytes as usize / self.bench.team.len();
         if part < HUGE_PAGE {
             return;
@@ -160,59 +158,25 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         });
     }
 
-    fn prepare(
-        &mut self,
-        choice: &Choice,
-        request: &Request<'a>,
-    ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
-        let (clock, is_foreign) = (self.bench.clock, choice.method.is_custom());
-        if is_foreign && self.threads.is_none() {
-            self.threads = Some(Threads::now(self.bench.team));
+    /// Evicts the caches before a single product. Without the memory for it, they stay hot if they are so for samples.
+    fn evict_once(&mut self) {
+        let available = Available::now(self.bench.max_memory, Evictor::most_bytes());
+        if self.evictor.is_none() && self.spare.is_none() && available.bytes > 0 {
+            self.spare = Some(Evictor::of(self.bench.team));
         }
-        let is_library = Baseline::named(choice.method.name).is_some_and(Baseline::is_library);
-        if (is_foreign || is_library) && self.hash.is_none() {
-            self.hash = Some(self.hash());
+        if let Some(evictor) = self.evictor.as_mut().or(self.spare.as_mut()) {
+            evictor.evict(self.bench.team);
         }
-        clock.pause(SETTLE);
-        let released = is_foreign.then(|| request.team.release());
-        let before = (is_foreign || is_library).then(Allocated::now).flatten();
-        let transferred_before = transferred();
-        let (mut prepared, time) = watched(is_foreign, || -> Result<_, Unprepared> {
-            let start = clock.now();
-            let prepared = choice.method.prepare_on_host(self.csr, request)?;
-            Ok((prepared, clock.now() - start))
-        })?;
-        if prepared.extra_bytes.is_none() {
-            prepared.grown_bytes = before.and_then(|before| Allocated::now()?.since(&before));
-        }
-        drop(released);
-        let bytes = transferred() - transferred_before;
-        let of_files = (is_foreign && bytes > MOST_OF_FILES).then(|| {
-            format!("its setup has read or written {:.1} MB of files", 1e-6 * bytes as f64)
-        });
-        let crowded = if is_foreign { threads_on_own_cpu() } else { 0 };
-        let remark = (crowded > 0).then(|| {
-            format!(
-                "{crowded} threads of the process may run only on the CPU of the calling thread: bind those of OpenMP \
-                 as threads.h does"
-            )
-        });
-        Ok((prepared.with_notes(of_files.into_iter().chain(remark)), time))
     }
+}
 
-    fn available(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {
-        let settings = self.bench.settings;
-        Ok(Available::now(settings.max_memory, need::run(matrix, settings) + kept))
-    }
-
+impl<T: Scalar> Vectors<T> for Host<'_, T> {
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T> {
-        Alteration::new(self.csr, self.bench.settings.transpose, inputs, random)
+        Alteration::new(self.csr, inputs, random)
     }
 
     fn renew(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference) {
-        let x = uniform(self.x.len(), random);
-        let reference = inputs.expected(self.csr, self.bench.settings.transpose, &x);
-        (x, reference)
+        inputs.renewed(self.csr, random)
     }
 
     fn set_x(&mut self, x: &[T], changed: Option<&[usize]>) -> Result<(), Failed> {
@@ -245,73 +209,64 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(y)
     }
 
-    fn time(
-        &mut self,
-        prepared: &mut Prepared<'a, T>,
-        products: usize,
-    ) -> Result<Duration, Failed> {
-        let (alpha, beta) = self.bench.settings.factors();
-        let Self { bench, x, y, .. } = self;
-        watched(prepared.is_foreign, || {
-            let start = bench.clock.now();
-            prepared.repeat(products, alpha, x, beta, y)?;
-            Ok(bench.clock.now() - start)
-        })
-    }
-
-    fn time_calls(
-        &mut self,
-        prepared: &mut Prepared<'a, T>,
-        products: usize,
-        chained: bool,
-    ) -> Result<Duration, Failed> {
-        let (alpha, beta) = self.bench.settings.factors();
-        let Self { bench, x, y, before, .. } = self;
-        watched(prepared.is_foreign, || {
-            let start = bench.clock.now();
-            for product in 0..products {
-                if chained && product % CHAIN > 0 {
-                    std::mem::swap(before, y);
-                    prepared.multiply(alpha, before, beta, y)?;
-                } else {
-                    prepared.multiply(alpha, x, beta, y)?;
-                }
-            }
-            Ok(bench.clock.now() - start)
-        })
-    }
-
-    fn time_cold(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Duration, Failed> {
-        // Only this product follows an eviction if caches are hot. Without the memory for it, they stay hot here, too.
-        let available = Available::now(self.bench.settings.max_memory, Evictor::most_bytes());
-        if self.evictor.is_none() && self.spare.is_none() && available.bytes > 0 {
-            self.spare = Some(Evictor::of(self.bench.team));
-        }
-        if let Some(evictor) = self.evictor.as_mut().or(self.spare.as_mut()) {
-            evictor.evict(self.bench.team);
-        }
-        self.time(prepared, 1)
-    }
-
-    fn energy(&self) -> Option<Energy> {
-        Some(Energy { joules: self.bench.rapl?.joules()?, watts: None })
-    }
-
-    fn can_use(&self, joules: f64, time: Duration) -> bool {
-        self.bench.rapl.is_some_and(|rapl| rapl.can_be(joules, time.as_secs_f64()))
-    }
-
     fn check_memory(&mut self, is_of_others: bool, x: &[T]) -> Result<(), Failed> {
         self.note_damage(self.damage(is_of_others, x))
     }
+}
 
-    fn check_threads(&mut self, is_foreign: bool) -> Result<(), Failed> {
-        let threads = self.threads.as_ref().filter(|_| is_foreign);
-        threads.map_or(Ok(()), Threads::check)
+impl<'a, T: Scalar> Timer<'a, T> for Host<'a, T> {
+    type Vector = [T];
+
+    fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {
+        let small = rehearsal_matrix::<T>();
+        let mut y = Guarded::new(&vec![T::one(); small.rows()]);
+        let x = vec![T::one(); small.cols()];
+        let (alpha, beta) = (T::narrow(request.alpha), T::narrow(request.beta));
+        let _released = choice.method.is_custom().then(|| request.team.release());
+        watched(choice.method.is_custom(), || -> Result<_, Unprepared> {
+            let mut prepared = choice.method.prepare_on_host(&small, request)?;
+            prepared.multiply(alpha, &x, beta, &mut y)?;
+            // The threads of a library exist before its memory is measured.
+            prepared.wake.iter().for_each(|wake| wake());
+            Ok(())
+        })?;
+        let damage = (!y.is_intact()).then_some(OUTSIDE_Y);
+        Ok(self.note_damage(damage)?)
     }
 
-    fn is_lost(&self) -> bool {
-        self.is_damaged
+    fn prepare(
+        &mut self,
+        choice: &Choice,
+        request: &Request<'a>,
+        room: u64,
+    ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
+        self.supply(room);
+        let clock = self.bench.clock;
+        let is_foreign = choice.method.is_custom();
+        if is_foreign && self.threads.is_none() {
+            self.threads = Some(Threads::now(self.bench.team));
+        }
+        let is_library = is_of_library(choice);
+        if (is_foreign || is_library) && self.hash.is_none() {
+            self.hash = Some(self.hash());
+        }
+        clock.pause(SETTLE);
+        let released = is_foreign.then(|| request.team.release());
+        let before = (is_foreign || is_library).then(Allocated::now).flatten();
+        let transferred_before = transferred();
+        let (mut prepared, time) = watched(is_foreign, || -> Result<_, Unprepared> {
+            let start = clock.now();
+            let prepared = choice.method.prepare_on_host(self.csr, request)?;
+            Ok((prepared, clock.now() - start))
+        })?;
+        if prepared.extra_bytes.is_none() {
+            prepared.grown_bytes = before.and_then(|before| Allocated::now()?.since(&before));
+        }
+        drop(released);
+        if is_foreign {
+            prepared = prepared.with_notes(remarks(transferred() - transferred_before));
+        }
+        Ok((prepared, time))
     }
 
     /// Evicts the caches, waits until idle threads sleep, and wakes the threads that the product runs on. The product
@@ -333,6 +288,43 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(())
     }
 
+    fn time(&mut self, prepared: &mut Prepared<'a, T>, calls: Calls) -> Result<Duration, Failed> {
+        if calls == Calls::Cold {
+            self.evict_once();
+        }
+        let (alpha, beta) = self.bench.settings.factors();
+        let Self { bench, x, y, before, .. } = self;
+        watched(prepared.is_foreign, || {
+            let start = bench.clock.now();
+            match calls {
+                Calls::Batch(products) => prepared.repeat(products, alpha, x, beta, y)?,
+                Calls::Each(_) | Calls::Chained(_) | Calls::Alone | Calls::Cold => {
+                    for number in 0..calls.products() {
+                        calls.call(number, x, [before, y], |x, y| {
+                            prepared.multiply(alpha, x, beta, y)
+                        })?;
+                    }
+                }
+                Calls::Empty => (),
+            }
+            Ok(bench.clock.now() - start)
+        })
+    }
+
+    /// Returns nothing: products on the host are one part.
+    fn parts(&mut self, _: &mut Prepared<'a, T>) -> Result<Parts, Failed> {
+        Ok(Parts::default())
+    }
+}
+
+impl<T: Scalar> Machine for Host<'_, T> {
+    const DEVICE: Device = Device::Cpu;
+
+    fn available(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {
+        let held = need::run(matrix, self.bench.settings) + kept;
+        Ok(Available::now(self.bench.max_memory, held))
+    }
+
     fn measure_peak(&mut self) -> Result<(), Failed> {
         self.spare = None;
         let Bench { team, clock, .. } = *self.bench;
@@ -344,6 +336,10 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(())
     }
 
+    fn peak(&self) -> Peak {
+        self.sweeps.best()
+    }
+
     fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed> {
         let Bench { team, clock, .. } = *self.bench;
         let bytes = bytes.min(system::cache_bytes()) as usize;
@@ -351,7 +347,20 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(rates.fold(0.0, f64::max))
     }
 
-    fn peak(&self) -> Peak {
-        self.sweeps.best()
+    fn energy(&self) -> Option<Energy> {
+        Some(Energy { joules: self.bench.rapl?.joules()?, watts: None })
+    }
+
+    fn can_use(&self, joules: f64, time: Duration) -> bool {
+        self.bench.rapl.is_some_and(|rapl| rapl.can_be(joules, time.as_secs_f64()))
+    }
+
+    fn check_threads(&mut self, is_foreign: bool) -> Result<(), Failed> {
+        let threads = self.threads.as_ref().filter(|_| is_foreign);
+        threads.map_or(Ok(()), Threads::check)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.is_damaged
     }
 }

@@ -1,7 +1,6 @@
 //! The checks, each with a name that says what has passed.
 
-use super::Passed;
-use super::product::{Asked, Case};
+use super::product::{Asked, Case, Passed};
 use super::small::{FACTORS, long_rows as triplets_of_long_rows, matrices};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;

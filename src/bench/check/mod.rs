@@ -10,6 +10,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use checks::Checking;
+pub use product::Passed;
 use product::{Asked, Case};
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
@@ -33,15 +34,6 @@ pub enum Message {
     /// All checks have ended. There are no facts if the method does not take the matrix, or for the reason why it is
     /// wrong.
     Facts(Result<Option<Facts>, String>),
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Passed {
-    pub products: usize,
-    /// The number of matrices, or of combinations of settings, that the method did not take.
-    pub refused: usize,
-    /// The reason for the first of these.
-    pub refusal: Option<String>,
 }
 
 pub fn names() -> impl Iterator<Item = &'static str> {

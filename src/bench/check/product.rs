@@ -1,7 +1,8 @@
 //! Products of a method of a plug-in, verified in every respect.
 
-use crate::bench::check::Passed;
-use crate::bench::check::small::vector;
+use serde::{Deserialize, Serialize};
+
+use super::small::vector;
 use crate::bench::guarded::Guarded;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
@@ -10,6 +11,16 @@ use spmv_methods::device::{Failed, Unavailable, Unprepared};
 use spmv_methods::method::Request;
 use spmv_methods::plugin::{Entry, Running, Threads};
 use spmv_methods::team::Team;
+
+/// What has passed a check.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Passed {
+    pub products: usize,
+    /// The number of matrices, or of combinations of settings, that the method did not take.
+    pub refused: usize,
+    /// The reason for the first of these.
+    pub refusal: Option<String>,
+}
 
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
@@ -79,12 +90,16 @@ impl<'c, T: Scalar> Case<'c, T> {
         let is_same = bytes(self.before.values()) == bytes(self.csr.values())
             && self.before.column_indices() == self.csr.column_indices()
             && self.before.row_offsets() == self.csr.row_offsets();
-        match () {
-            () if !y.is_intact() => Err("it has changed the memory before or after y".into()),
-            () if !kept.is_intact() || bytes(&kept) != bytes(x) => Err("it has changed x".into()),
-            () if !is_same => Err("it has changed the matrix".into()),
-            () => Ok(y.to_vec()),
+        if !y.is_intact() {
+            return Err("it has changed the memory before or after y".into());
         }
+        if !kept.is_intact() || bytes(&kept) != bytes(x) {
+            return Err("it has changed x".into());
+        }
+        if !is_same {
+            return Err("it has changed the matrix".into());
+        }
+        Ok(y.to_vec())
     }
 
     /// Multiplies and verifies y. Returns the error as a share of the error bound.
@@ -123,9 +138,7 @@ impl<'c, T: Scalar> Case<'c, T> {
 
     /// Returns y before the product: NaN if the product must not read it.
     fn y0(&self) -> Vec<T> {
-        match self.asked.factors.1 == 0.0 {
-            true => vec![T::nan(); self.operator.rows()],
-            false => vector(self.operator.rows(), 0.9),
-        }
+        let rows = self.operator.rows();
+        if self.asked.factors.1 == 0.0 { vec![T::nan(); rows] } else { vector(rows, 0.9) }
     }
 }

@@ -2,10 +2,6 @@
 
 use std::time::Duration;
 
-use super::{Case, Entry};
-use crate::bench::backend::Backend;
-use crate::bench::outcome::Outcome;
-use spmv_matrix::scalar::Scalar;
 use spmv_results::row::Remark;
 
 /// How many CPUs more than its threads a method may use.
@@ -51,20 +47,12 @@ impl Cpus {
         let had = threads as f64 * (1.0 - waited);
         (used < FEWER * had).then_some(Remark::FewerCpus { used, threads })
     }
-}
 
-impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    /// Checks that a plug-in has not used more CPUs in its samples than it has threads.
-    pub(super) fn check_cpus(&self, ready: &Entry<'a, T, S>) -> Result<(), Outcome> {
-        let of_foreign = ready.cpus.used().filter(|_| ready.prepared.is_foreign);
-        match of_foreign.zip(ready.cell.key.threads) {
-            Some((used, threads)) if used > threads as f64 + MORE => {
-                let reason =
-                    format!("it uses {used:.1} CPUs, but its number of threads is {threads}");
-                Err(Outcome::wrong(reason, ready.error_ratio))
-            }
-            _ => Ok(()),
-        }
+    /// Returns what is wrong if more CPUs were used than there are threads.
+    pub fn excess(&self, threads: Option<usize>) -> Option<String> {
+        let (used, threads) = (self.used()?, threads?);
+        let is_excess = used > threads as f64 + MORE;
+        is_excess.then(|| format!("it uses {used:.1} CPUs, but its number of threads is {threads}"))
     }
 }
 

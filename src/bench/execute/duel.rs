@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use std::iter::zip;
 use std::time::Duration;
 
+use super::case::{Case, Entry};
+use super::ready::Ready;
 use super::standing::nameable;
-use super::{Case, Entry, Ready, Stopped};
 use crate::bench::backend::{Backend, SETTLE};
-use crate::bench::event::{Event, Step};
+use crate::bench::event::{Event, Step, Stopped};
 use crate::bench::outcome::Outcome;
-use crate::bench::samples::{DISTURBED, choose_pairs, least_disturbed};
-use crate::bench::statistics::Sample;
+use crate::bench::samples::{DISTURBED, Sample, choose_pairs, least_disturbed};
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
 use spmv_results::settings::DUEL;
@@ -35,7 +35,7 @@ const WARM_UPS: usize = 8;
 const WARMING: Duration = Duration::from_millis(25);
 
 /// What the times of the turns say about a duel, and who had the last visit.
-struct Plan {
+struct Duel {
     /// The time of undisturbed pairs: short products need less than others.
     time: Duration,
     /// The place of the fastest method.
@@ -53,8 +53,8 @@ struct Plan {
 /// The samples of a method in a pair.
 #[derive(Clone, Copy, Default)]
 struct Visit {
-    /// The median time of a product, of the samples that count.
-    seconds: f64,
+    /// The median time of a product in milliseconds, of the samples that count.
+    ms: f64,
     /// The largest disturbance of these.
     disturbance: f64,
 }
@@ -66,9 +66,9 @@ impl Visit {
         places.truncate(SAMPLES);
         places.iter().for_each(|&place| samples[place].counts = true);
         let counted = || places.iter().map(|&place| &samples[place]);
-        let times = counted().map(|sample| sample.seconds / sample.products as f64);
-        let seconds = median(times).unwrap_or_default();
-        Self { seconds, disturbance: counted().map(Sample::disturbance).fold(0.0, f64::max) }
+        let times = counted().map(Sample::product_ms);
+        let ms = median(times).unwrap_or_default();
+        Self { ms, disturbance: counted().map(Sample::disturbance).fold(0.0, f64::max) }
     }
 }
 
@@ -85,7 +85,7 @@ impl Pair {
 
     /// Returns the logarithm of how many times as long the other method takes.
     fn log(&self) -> f64 {
-        let [best, rival] = self.visits.map(|visit| visit.seconds);
+        let [best, rival] = self.visits.map(|visit| visit.ms);
         (rival / best).ln()
     }
 }
@@ -93,7 +93,7 @@ impl Pair {
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Returns how long a duel takes; `None` without one.
     pub(super) fn duel_time(&self) -> Option<Duration> {
-        let is_meant = self.part.is_none() && S::DEVICE == Device::Cpu;
+        let is_meant = self.bench.has_duel && self.part.is_none() && S::DEVICE == Device::Cpu;
         self.bench.settings.duel_time().filter(|_| is_meant)
     }
 
@@ -140,14 +140,17 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         duelists: &mut [Entry<'a, T, S>],
         time: Duration,
     ) -> Result<(), (usize, Outcome)> {
-        let mut plan = self.plan(duelists, time);
+        let mut duel = self.planned(duelists, time);
         self.let_threads_sleep(SETTLE);
         self.bench.clock.watch_threads();
-        let (mut pairs, mut calm, mut all) = (Vec::new(), Duration::ZERO, Duration::ZERO);
-        let (time, longest, fewest) = (plan.time, MOST * plan.time, 2 * (duelists.len() - 1));
-        while pairs.len() < fewest || calm < time && all < longest && !self.interrupted() {
+        let mut pairs = Vec::new();
+        let mut calm = Duration::ZERO;
+        let mut all = Duration::ZERO;
+        let fewest = 2 * (duelists.len() - 1);
+        let longest = MOST * duel.time;
+        while pairs.len() < fewest || calm < duel.time && all < longest && !self.interrupted() {
             let begin = self.now();
-            let pair = self.pair(duelists, &mut plan, pairs.len())?;
+            let pair = self.pair(duelists, &mut duel, pairs.len())?;
             let took = self.now() - begin;
             all += took;
             if pair.disturbance() <= DISTURBED {
@@ -158,11 +161,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         for (place, ready) in duelists.iter_mut().enumerate() {
             self.close(ready).map_err(|end| (place, end))?;
         }
-        conclude(duelists, plan.best, &pairs);
+        conclude(duelists, duel.best, &pairs);
         Ok(())
     }
 
-    fn plan(&self, duelists: &[Entry<'a, T, S>], most: Duration) -> Plan {
+    fn planned(&self, duelists: &[Entry<'a, T, S>], most: Duration) -> Duel {
         let typical: Vec<_> =
             duelists.iter().map(|ready| ready.samples.typical().unwrap_or_default()).collect();
         let best = (0..typical.len()).min_by_key(|&place| typical[place]).unwrap_or_default();
@@ -176,7 +179,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             zip(&typical, products).map(|(time, many)| *time * many as u32).sum();
         let samples = SAMPLES as f64 * time.as_secs_f64() / visits.as_secs_f64();
         let chance = self.chance_of_change(samples.max(2.0));
-        Plan { time, best, batches, warm_ups, chance, last: None }
+        Duel { time, best, batches, warm_ups, chance, last: None }
     }
 
     /// Takes the pair with this number: after one with the same rival, in the other order. So every other visit is of
@@ -184,18 +187,18 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     fn pair(
         &mut self,
         duelists: &mut [Entry<'a, T, S>],
-        plan: &mut Plan,
+        duel: &mut Duel,
         number: usize,
     ) -> Result<Pair, (usize, Outcome)> {
-        let others: Vec<_> = (0..duelists.len()).filter(|&place| place != plan.best).collect();
+        let others: Vec<_> = (0..duelists.len()).filter(|&place| place != duel.best).collect();
         let rival = others[number / 2 % others.len()];
-        let mut places = [plan.best, rival];
+        let mut places = [duel.best, rival];
         if !number.is_multiple_of(2) {
             places.reverse();
         }
         let mut visits = [Visit::default(); 2];
         for place in places {
-            let visit = self.visit(duelists, place, plan, number + 1);
+            let visit = self.visit(duelists, place, duel, number + 1);
             visits[usize::from(place == rival)] = visit.map_err(|end| (place, end))?;
         }
         Ok(Pair { rival, visits })
@@ -206,23 +209,23 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         &mut self,
         duelists: &mut [Entry<'a, T, S>],
         place: usize,
-        plan: &mut Plan,
+        duel: &mut Duel,
         pair: usize,
     ) -> Result<Visit, Outcome> {
-        let is_of_library = |place: usize| duelists[place].prepared.wake.is_some();
-        let last = plan.last.replace(place);
-        if last.is_some_and(|last| is_of_library(last) != is_of_library(place)) {
+        let has_own_threads = |place: usize| duelists[place].prepared.wake.is_some();
+        let last = duel.last.replace(place);
+        if last.is_some_and(|last| has_own_threads(last) != has_own_threads(place)) {
             // The threads of a library and those of the team would spin on the same cores.
             self.let_threads_sleep(SETTLE);
         }
         let ready = &mut duelists[place];
-        let warm_ups = if last == Some(place) { 0 } else { plan.warm_ups[place] };
+        let warm_ups = if last == Some(place) { 0 } else { duel.warm_ups[place] };
         for _ in 0..warm_ups {
-            self.time(ready, 1)?;
+            self.time_one(ready)?;
         }
         let (before, mut calm) = (ready.samples.duel.len(), 0);
         while calm < SAMPLES && ready.samples.duel.len() - before < TRIES * SAMPLES {
-            let (sample, _) = self.observe(ready, plan.batches[place], plan.chance)?;
+            let (sample, _) = self.observe(ready, duel.batches[place], duel.chance)?;
             calm += usize::from(!sample.is_disturbed());
             ready.samples.duel.push(Sample { pair, ..sample });
         }
@@ -232,7 +235,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Runs a last product and verifies it.
     fn close(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         self.renew_y()?;
-        self.time(ready, 1)?;
+        self.time_one(ready)?;
         self.verify(ready)
     }
 }

@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::contract::guarded;
-use super::{Case, Cell, Entry, Ready};
+use super::case::{Case, Entry};
+use super::caught::guarded;
+use super::ready::Ready;
 use crate::bench::backend::Backend;
+use crate::bench::chains;
+use crate::bench::contract::Cell;
 use crate::bench::need::SMALL_OF_METHOD;
 use crate::bench::outcome::Outcome;
 use spmv_matrix::memory::extent::Extent;
@@ -23,18 +26,20 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             return Err(Outcome::refused(need, available));
         }
         self.kept += need;
-        let (start, request) = (self.now(), self.request(choice));
+        let start = self.now();
+        let request = self.request(choice);
         let remarks = self.rehearse(choice, &request)?.map(Remark::Text);
         // Twice the memory, because it is not known which thread takes how much of it.
-        self.backend.supply(need + need.min(available.bytes - need));
-        let (prepared, setup) = guarded(|| self.backend.prepare(choice, &request))??;
+        let room = need + need.min(available.bytes - need);
+        let (prepared, setup) = guarded(|| self.backend.prepare(choice, &request, room))??;
         let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
         let ready = Ready::new(cell, prepared, setup);
         let mut ready = Ready { matrix_bytes, remarks: remarks.into_iter().collect(), ..ready };
         self.renew_y()?;
-        match self.backend.is_modelled() {
-            true => self.model(&mut ready)?,
-            false => _ = self.time(&mut ready, 1)?,
+        if self.is_modelled() {
+            self.model(&mut ready)?;
+        } else {
+            self.time_one(&mut ready)?;
         }
         self.verify(&mut ready)?;
         self.charge(&mut ready, start)?;
@@ -48,20 +53,16 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             let product = if settings.transpose { "transposed" } else { "plain" };
             return Err(Unavailable(format!("it has no {product} product")).into());
         }
-        if settings.chain() > 1 && (choice.is_graph() || self.backend.is_modelled()) {
-            let what = if choice.is_graph() { "a CUDA graph" } else { "the model" };
-            let reason = format!("{what} has no products that multiply each other's results");
-            return Err(Unavailable(reason).into());
-        }
-        Ok(())
+        Ok(chains::check_method(settings, choice, self.is_modelled())?)
     }
 
     /// Returns an upper bound of the bytes that a method needs on this backend; 0 if it has no such product.
     pub(super) fn need(&self, choice: &Choice) -> u64 {
         let extent = Extent { given: &choice.given, ..self.extent };
-        match choice.method.operations.include(self.bench.settings.transpose) {
-            true => (choice.method.memory)(&extent) + SMALL_OF_METHOD,
-            false => 0,
+        if choice.method.operations.include(self.bench.settings.transpose) {
+            (choice.method.memory)(&extent) + SMALL_OF_METHOD
+        } else {
+            0
         }
     }
 
@@ -88,7 +89,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// it fails there: that error either occurs again on the matrix or does not concern it. Only a lost device ends the
     /// method here, because later errors would not name the cause.
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<Option<String>, Outcome> {
-        if self.backend.is_modelled() {
+        if self.is_modelled() {
             return Ok(None);
         }
         let rehearsed = guarded(|| self.backend.rehearse(choice, request));
@@ -109,9 +110,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<(), Outcome> {
         let settings = self.bench.settings;
         ready.spent += self.now().saturating_sub(start);
-        match ready.spent > settings.timeout {
-            true => Err(Outcome::overdue(settings, ready.spent)),
-            false => Ok(()),
+        if ready.spent > settings.timeout {
+            return Err(Outcome::overdue(settings, ready.spent));
         }
+        Ok(())
     }
 }

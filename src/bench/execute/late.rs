@@ -2,12 +2,6 @@
 
 use std::time::Duration;
 
-use super::contract::guarded;
-use super::turn::waiting;
-use super::{Case, Entry};
-use crate::bench::backend::Backend;
-use crate::bench::outcome::Outcome;
-use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
 
 /// How many times as long as one with cold caches a product before the first sample may take, plus [`waiting`], before
@@ -17,6 +11,14 @@ const MAX_OVER_COLD: u32 = 4;
 const MAX_OVER_USUAL: u32 = 10;
 /// What it may take in addition. Interruptions by the system are rarely longer.
 const INTERRUPTION: Duration = Duration::from_millis(1);
+
+/// Returns the extra time of a single product, whose data are in another core's cache, or whose device was idle.
+pub const fn waiting(device: Device) -> Duration {
+    match device {
+        Device::Cpu => Duration::from_micros(30),
+        Device::Gpu | Device::Model(_) => Duration::from_micros(200),
+    }
+}
 
 /// The long products of a method.
 #[derive(Default)]
@@ -30,7 +32,7 @@ pub struct Late {
     /// The shortest time of a product.
     shortest: Option<Duration>,
     /// The time of a product with cold caches, if it was measured because one before the first sample took longer.
-    cold: Option<Duration>,
+    pub cold: Option<Duration>,
 }
 
 /// Returns the longest time of a batch that is not late, if a product usually takes `usual`.
@@ -45,6 +47,29 @@ fn longest_early(cold: Duration, device: Device) -> Duration {
 }
 
 impl Late {
+    /// Notes the time of a batch. Returns whether it took long; one product before the first sample need not be usual.
+    pub fn note(&mut self, products: usize, time: Duration, is_before_samples: bool) -> bool {
+        let products = products as u32;
+        let shortest = self.shortest.unwrap_or(Duration::MAX).min(time / products);
+        self.shortest = Some(shortest);
+        if is_before_samples && products == 1 {
+            self.early.push(time);
+            return false;
+        }
+        time > longest(products, shortest)
+    }
+
+    /// Keeps the time of a later batch that took long, without what threads waited for a CPU.
+    pub fn keep(&mut self, products: usize, time: Duration) {
+        self.later.push((products as u32, time));
+    }
+
+    /// Returns whether a product before the first sample took so long that one with cold caches must be measured.
+    pub fn is_doubtful(&self, typical: Duration, device: Device) -> bool {
+        let limit = longest_early(typical, device);
+        self.early.iter().any(|time| *time > limit)
+    }
+
     /// Notes the time of an untimed product that begins a turn after the first one.
     pub fn note_opening(&mut self, time: Duration) {
         self.opening = self.opening.max(time);
@@ -69,40 +94,5 @@ impl Late {
     pub fn later(&self, usual: Duration) -> Duration {
         let late = self.later.iter().filter(|&&(products, time)| time > longest(products, usual));
         late.map(|&(products, time)| time - products * usual).sum()
-    }
-}
-
-impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    /// Notes the time of a batch.
-    pub(super) fn note(&mut self, ready: &mut Entry<'a, T, S>, products: usize, time: Duration) {
-        let (products, late) = (products as u32, &mut ready.late);
-        let shortest = late.shortest.unwrap_or(Duration::MAX).min(time / products);
-        late.shortest = Some(shortest);
-        if ready.samples.turns.is_empty() && products == 1 {
-            late.early.push(time);
-        } else if time > longest(products, shortest) {
-            self.waited = self.waited();
-            ready.late.later.push((products, time.saturating_sub(self.waited)));
-        }
-    }
-
-    /// Measures a product with cold caches if one before the first sample took long.
-    pub(super) fn compare_with_cold(
-        &mut self,
-        ready: &mut Entry<'a, T, S>,
-        typical: Duration,
-    ) -> Result<(), Outcome> {
-        let limit = longest_early(typical, S::DEVICE);
-        if ready.turns > 0 || ready.late.early.iter().all(|time| *time <= limit) {
-            return Ok(());
-        }
-        let mut times = [Duration::ZERO; 2];
-        // A method may do in one of them what belongs in the setup.
-        for time in &mut times {
-            *time = guarded(|| self.backend.time_cold(&mut ready.prepared))??;
-            ready.late.later.push((1, *time));
-        }
-        ready.late.cold = Some(times[0].min(times[1]).max(typical));
-        Ok(())
     }
 }

@@ -2,26 +2,27 @@
 
 use ptx_machine::model::Cure;
 
-use super::contract::guarded;
-use super::{Case, Entry};
+use super::case::{Case, Entry};
+use super::caught::guarded;
 use crate::bench::backend::{Backend, Parts};
+use crate::bench::calls::Calls;
 use crate::bench::outcome::Outcome;
-use crate::bench::statistics::Sample;
+use crate::bench::samples::Sample;
 use spmv_matrix::scalar::Scalar;
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Records the modelled time of one product as the only sample.
     pub(super) fn model(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
-        if self.bench.settings.explain {
+        if self.bench.explains {
             // All products that are compared with each other must start with the same cache contents.
-            self.time(ready, 2)?;
+            self.time(ready, Calls::Batch(2))?;
             self.renew_y()?;
         }
         let mut parts = self.modelled(ready)?;
         let ms: f64 = parts.stages.iter().map(|stage| stage.ms).sum();
         let sample = Sample { products: 1, seconds: 1e-3 * ms, counts: true, ..Sample::default() };
         ready.samples.turns.push(sample);
-        if self.bench.settings.explain {
+        if self.bench.explains {
             self.explain(ready, &mut parts)?;
         } else {
             let counts = parts.stages.iter_mut().filter_map(|stage| stage.counts.as_mut());
@@ -33,9 +34,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Returns the modelled times of the parts of a product, after those that leave data in the caches.
     fn modelled(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Parts, Outcome> {
-        let warming = self.backend.warming_products();
+        let warming = self.backend.warming_products().unwrap_or_default();
         if warming > 0 {
-            self.time(ready, warming)?;
+            self.time(ready, Calls::Batch(warming))?;
             self.renew_y()?;
         }
         Ok(guarded(|| {

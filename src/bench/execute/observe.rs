@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use rand::RngExt;
 
+use super::case::{Case, Entry};
+use super::power::Interval;
 use super::probes::Probes;
-use super::{Case, Entry};
 use crate::bench::backend::Backend;
+use crate::bench::calls::Calls;
 use crate::bench::outcome::Outcome;
-use crate::bench::samples::{choose, typical};
-use crate::bench::statistics::Sample;
+use crate::bench::samples::{Sample, choose, typical};
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
 use spmv_results::settings::Round;
@@ -64,21 +65,22 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<(Duration, Probes), Outcome> {
         let mut stream = self.stream(ready, batch, product);
         let left = self.bench.settings.timeout.saturating_sub(ready.spent);
-        let mut interval = self.begin_interval(ready);
+        let mut interval = Interval::begin(&self.backend, self.now(), ready.busy);
         if interval.is_some() || S::DEVICE != Device::Cpu {
             // They follow after the samples. What uses power is only samples, and a GPU has one x.
             stream.chance_of_probe = 0.0;
         }
-        let (begin, round) = (self.now(), self.round);
+        let begin = self.now();
+        let round = self.round;
         let before = ready.samples.turns.len();
         while stream.wants_more(&round) && self.now() - begin <= left && !self.interrupted() {
             self.take_next(ready, &mut stream)?;
             if let Some(interval) = &mut interval {
-                self.sample_power(interval);
+                interval.sample(&self.backend, self.now());
             }
         }
         if let Some(interval) = interval {
-            self.end_interval(ready, interval);
+            ready.power.add(interval, &self.backend, self.now(), ready.busy);
         }
         if self.alteration.is_applied {
             // Each turn ends with a result for the usual x, so that results can be compared bit by bit.
@@ -93,7 +95,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     fn stream(&mut self, ready: &Entry<'a, T, S>, batch: usize, product: Duration) -> Stream {
-        let (samples, mut probes) = (self.round.samples(batch, product), Probes::default());
+        let samples = self.round.samples(batch, product);
+        let mut probes = Probes::default();
         self.plan_probes(ready, &mut probes);
         Stream {
             batch,
@@ -142,6 +145,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
     }
 
+    /// Returns whether a sample may be a single product that is as long as each of several: not on a device, and not in
+    /// chains.
+    pub(super) fn has_single_samples(&self) -> bool {
+        S::DEVICE == Device::Cpu && self.inputs.chain.is_none()
+    }
+
     /// Takes a sample, with this probability after a change of x and y, and then verifies y. Returns it with the time
     /// that limits a turn: eviction is part of it, but changes, verification and refreshing products are not.
     pub(super) fn observe(
@@ -159,7 +168,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         if is_changed && feeds_back {
             // Only the first product after a change has a reference.
-            self.time(ready, 1)?;
+            self.time_one(ready)?;
             self.verify(ready)?;
             self.refresh(ready)?;
         }
@@ -181,39 +190,29 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         products: usize,
     ) -> Result<Sample, Outcome> {
         self.evict(ready)?;
-        let independent = if self.inputs.chain.is_some() {
-            self.time(ready, 1)?;
-            Some(self.time_calls(ready, products, false)?)
-        } else {
-            None
-        };
+        let mut calls = Calls::Batch(products);
+        let mut independent = None;
+        if self.inputs.chain.is_some() {
+            self.time_one(ready)?;
+            independent = Some(self.time(ready, Calls::Each(products))?);
+            calls = Calls::Chained(products);
+        }
         self.waited();
         // Where energy is measured, the time between samples must be short. Only plug-ins may have hidden threads.
         let is_counted = ready.prepared.is_foreign || self.bench.rapl.is_none();
         let before = is_counted.then(|| (self.bench.clock.used(), self.now()));
-        let time = match independent {
-            Some(_) => self.time_calls(ready, products, true)?,
-            None => self.time(ready, products)?,
-        };
+        let time = self.time(ready, calls)?;
         if let Some(before) = before {
             ready.cpus.add(before, (self.bench.clock.used(), self.now()));
         }
-        let waited = self.waited();
-        let (round, seconds) = (self.number, time.as_secs_f64());
-        let host_launch = self.backend.host_launch();
-        let sample = Sample { round, products, seconds, waited, ..Sample::default() };
-        Ok(Sample { host_launch, independent, ..sample })
-    }
-
-    /// Returns the longest time that a thread of a process that measures has waited for a CPU since the last call. On a
-    /// device the times are the device's own.
-    pub(super) fn waited(&mut self) -> Duration {
-        if S::DEVICE != Device::Cpu {
-            return Duration::ZERO;
-        }
-        let waited = self.bench.clock.waited().unwrap_or_default();
-        let waited = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
-        let waited = Duration::from_nanos(self.backend.agree(waited));
-        std::mem::take(&mut self.waited).saturating_add(waited)
+        Ok(Sample {
+            round: self.number,
+            products,
+            seconds: time.as_secs_f64(),
+            waited: self.waited(),
+            host_launch: self.backend.host_launch(),
+            independent,
+            ..Sample::default()
+        })
     }
 }

@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Case, Entry};
-use crate::bench::backend::Backend;
-use spmv_matrix::scalar::Scalar;
+use crate::bench::backend::Machine;
 use spmv_methods::device::facts::Energy;
 use spmv_methods::method::Device;
 use spmv_results::row::Remark;
@@ -41,7 +39,39 @@ pub struct Power {
     sampled: Vec<f64>,
 }
 
+/// The beginning of an interval, and what was read since.
+pub struct Interval {
+    begin: Duration,
+    joules: f64,
+    /// The time of all products of the method before.
+    busy: Duration,
+    sampled: Vec<f64>,
+    /// When the power is sampled next; `None` if the device has no sensor.
+    next: Option<Duration>,
+}
+
 impl Power {
+    /// Adds an interval that ends `now`, if its energy is that of products and can be right.
+    pub fn add<M: Machine>(
+        &mut self,
+        interval: Interval,
+        machine: &M,
+        now: Duration,
+        busy: Duration,
+    ) {
+        let Some(energy) = machine.energy() else { return };
+        let busy = busy - interval.busy;
+        let took = (now - interval.begin).max(busy);
+        let joules = energy.joules - interval.joules;
+        let is_long = took >= shortest(M::DEVICE);
+        let is_busy = busy.as_secs_f64() >= MIN_BUSY_SHARE * took.as_secs_f64();
+        if is_long && is_busy && machine.can_use(joules, took) {
+            self.joules += joules;
+            self.seconds += took.as_secs_f64();
+            self.sampled.extend(interval.sampled);
+        }
+    }
+
     /// Returns the mean power in watts; `None` if there is no interval that is long enough, or if the counter stands
     /// still.
     pub fn watts(&self) -> Option<f64> {
@@ -57,46 +87,19 @@ impl Power {
     }
 }
 
-/// The beginning of an interval, and what was read since.
-pub struct Interval {
-    begin: Duration,
-    joules: f64,
-    /// The time of all products of the method before.
-    busy: Duration,
-    sampled: Vec<f64>,
-    /// When the power is sampled next; `None` if the device has no sensor.
-    next: Option<Duration>,
-}
-
-impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    /// Begins an interval; `None` if the device has no counter of energy.
-    pub(super) fn begin_interval(&self, ready: &Entry<'a, T, S>) -> Option<Interval> {
-        let Energy { joules, watts } = self.backend.energy()?;
-        let begin = self.now();
-        let next = watts.map(|_| begin + PAUSE);
-        Some(Interval { begin, joules, busy: ready.busy, sampled: Vec::new(), next })
+impl Interval {
+    /// Begins an interval; `None` if the device has no counter of energy. `busy` is the time of all products so far.
+    pub fn begin(machine: &impl Machine, now: Duration, busy: Duration) -> Option<Self> {
+        let Energy { joules, watts } = machine.energy()?;
+        let next = watts.map(|_| now + PAUSE);
+        Some(Self { begin: now, joules, busy, sampled: Vec::new(), next })
     }
 
     /// Samples the power between two samples of the time, if the last time is long ago.
-    pub(super) fn sample_power(&self, interval: &mut Interval) {
-        if interval.next.is_some_and(|next| self.now() >= next) {
-            interval.sampled.extend(self.backend.energy().and_then(|energy| energy.watts));
-            interval.next = Some(self.now() + PAUSE);
-        }
-    }
-
-    /// Ends an interval, and adds it to those of the method if its energy is that of products and can be right.
-    pub(super) fn end_interval(&self, ready: &mut Entry<'a, T, S>, interval: Interval) {
-        let Some(energy) = self.backend.energy() else { return };
-        let busy = ready.busy - interval.busy;
-        let took = (self.now() - interval.begin).max(busy);
-        let joules = energy.joules - interval.joules;
-        let is_long = took >= shortest(S::DEVICE);
-        let is_busy = busy.as_secs_f64() >= MIN_BUSY_SHARE * took.as_secs_f64();
-        if is_long && is_busy && self.backend.can_use(joules, took) {
-            ready.power.joules += joules;
-            ready.power.seconds += took.as_secs_f64();
-            ready.power.sampled.extend(interval.sampled);
+    pub fn sample(&mut self, machine: &impl Machine, now: Duration) {
+        if self.next.is_some_and(|next| now >= next) {
+            self.sampled.extend(machine.energy().and_then(|energy| energy.watts));
+            self.next = Some(now + PAUSE);
         }
     }
 }

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use rand::RngExt;
 
-use super::contract::guarded;
+use super::case::{Case, Entry};
 use super::duel::warm_ups;
-use super::turn::waiting;
-use super::{Case, Entry};
+use super::late::waiting;
 use crate::bench::backend::Backend;
-use crate::bench::fresh::Fresh;
+use crate::bench::calls::Calls;
+use crate::bench::inputs::Fresh;
 use crate::bench::outcome::Outcome;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
@@ -115,7 +115,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         is_new: bool,
     ) -> Result<(), Outcome> {
         if !is_new && S::DEVICE != Device::Cpu {
-            probes.add(false, self.backend.time_empty()?);
+            probes.add(false, self.backend.time(&mut ready.prepared, Calls::Empty)?);
             return Ok(());
         }
         self.exchange_fresh(is_new);
@@ -146,13 +146,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Returns the time of a product that runs alone.
     fn time_probe(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Duration, Outcome> {
-        if S::DEVICE == Device::Cpu && self.inputs.chain.is_none() {
+        if self.has_single_samples() {
             return Ok(Duration::from_secs_f64(self.sample(ready, 1)?.seconds));
         }
-        self.ends_chain = false;
-        let time = guarded(|| self.backend.time_alone(&mut ready.prepared))??;
-        self.note(ready, 1, time);
-        Ok(time)
+        self.time(ready, Calls::Alone)
     }
 
     /// Checks that a sample of one product takes about as long as each product of the samples of several. If it takes
@@ -164,7 +161,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         batch: usize,
         typical: Duration,
     ) -> Result<(), Outcome> {
-        if S::DEVICE != Device::Cpu || batch == 1 || self.inputs.chain.is_some() {
+        if batch == 1 || !self.has_single_samples() {
             return Ok(());
         }
         let mut least = Duration::MAX;
@@ -181,11 +178,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             return Ok(());
         }
         let [alone, row] = [least, typical].map(microseconds);
-        let reason = format!(
+        Err(ready.wrong(format!(
             "a product alone takes {alone:.1} us, and one of {batch} in a row {row:.1} us: the method does not compute \
              in every call"
-        );
-        Err(Outcome::wrong(reason, ready.error_ratio))
+        )))
     }
 
     /// Checks that products with a new x do not take longer than others, and probes hardly longer than products in
@@ -203,7 +199,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 // What provides a new x takes the caches.
                 let warm_ups = if S::DEVICE == Device::Cpu { warm_ups(&typical) } else { 0 };
                 for _ in 0..warm_ups {
-                    self.time(ready, 1)?;
+                    self.time_one(ready)?;
                 }
             }
             while let Some(is_new) = probes.next_if(true) {
@@ -220,7 +216,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             }
         }
         match self.compared(&probes, typical) {
-            Some(reason) => Err(Outcome::wrong(reason, ready.error_ratio)),
+            Some(reason) => Err(ready.wrong(reason)),
             None => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! How methods stand after the turns that they had: which may be named as the fastest, and which are far behind.
 
-use super::Ready;
+use super::ready::Ready;
 use spmv_results::matrix::winner::candidates;
 use spmv_results::row::{Row, RowKey, Status};
 

@@ -1,22 +1,22 @@
 //! Tests the order of events and the exact times, with a clock that the methods advance.
 
+mod disturbed;
 mod duel;
+mod energy;
 
 use std::cell::RefCell;
-use std::fs;
-use std::path::PathBuf;
+use std::time::Duration;
 
-use super::*;
+use super::{Bench, Cell};
 use crate::bench::clock::{Clock, ThreadClock};
-use crate::bench::event::Step;
+use crate::bench::event::{Event, Step, Turn};
 use crate::bench::problem::{Problem, Reordered};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
-use spmv_matrix::system::energy::Rapl;
 use spmv_methods::cpu::seq;
-use spmv_methods::method::{Code, Method, Prepare, Prepared, Unavailable};
+use spmv_methods::method::{Choice, Code, Method, Prepare, Prepared, Unavailable};
 use spmv_methods::team::Team;
-use spmv_results::matrix::Reordering;
+use spmv_results::matrix::{Group, Reordering};
 use spmv_results::row::{Row, Status};
 use spmv_results::settings::{CacheState, Protocol, Settings};
 
@@ -122,7 +122,7 @@ fn with_one_round_only_one_method_is_prepared_at_a_time() {
 fn products_of_the_power_protocol_multiply_the_results_before_them() {
     let csr = Csr::<f64>::from_triplets(3, 3, &[(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)]);
     let run = |prepare: Prepare<f64>| {
-        let settings = Settings { protocol: Protocol::Power, iterations: Some(9), ..settings() };
+        let settings = Settings { protocol: Protocol::Power, iterations: Some(90), ..settings() };
         let team = Team::floating(1);
         let bench = Bench::new(&team, &ThreadClock, &settings);
         rows(bench, &mut Problem::of(&csr, &settings), &[method(prepare)])
@@ -141,7 +141,7 @@ fn products_of_the_power_protocol_multiply_the_results_before_them() {
     };
     let rows = run(moves);
     let row = first(&rows);
-    // Five products per round are asked for; samples are whole chains.
+    // 45 products per round are asked for; samples are whole chains.
     assert_eq!(row.iterations.unwrap() % 4, 0);
     let times = [row.median_ms, row.independent_ms];
     assert_eq!(times.map(|ms| ms.map(|ms| (1e3 * ms).round())), [Some(2750.0), Some(2000.0)]);
@@ -158,91 +158,6 @@ fn products_of_the_power_protocol_multiply_the_results_before_them() {
     };
     let rows = run(remembers);
     assert_eq!(rows[0].status, Some(Status::Wrong), "{rows:?}");
-}
-
-/// Prepares a method with 2 ms per product, but in about a fourth of the first `noisy` ones its thread waits for 4 ms.
-/// The first ten products fill y with negative zeros.
-fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Unavailable> {
-    let mut products = 0;
-    Ok(Prepared::new(csr, 0, move |_, _, _, y| {
-        // About a fourth of the products, at irregular places.
-        let is_slow = (products as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0;
-        ThreadClock.pause(Duration::from_millis(2));
-        if products < noisy && is_slow {
-            ThreadClock::delay(Duration::from_millis(4));
-        }
-        LOG.with_borrow_mut(|log| log.push('u'));
-        y.fill(if products < 10 { -0.0 } else { 0.0 });
-        products += 1;
-        Ok(())
-    })
-    .with_note("first"))
-}
-
-/// Each product takes 2 ms, in which the fake counter counts 0.1 J: 50 W. It begins again at 2000 J, in the first turn.
-/// A counter that goes backwards by 1 J in each product has no value.
-#[test]
-fn the_power_is_that_of_intervals_with_enough_updates() {
-    thread_local! {
-        static COUNTER: RefCell<(PathBuf, u64)> = const { RefCell::new((PathBuf::new(), 0)) };
-    }
-    const RANGE: u64 = 2_000_000_000;
-    fn count(microjoules: u64) {
-        COUNTER.with_borrow_mut(|(zone, counted)| {
-            *counted = (*counted + microjoules) % RANGE;
-            fs::write(zone.join("energy_uj"), counted.to_string()).unwrap();
-        });
-    }
-    fn prepare_counted(csr: &Csr<f64>, each: u64) -> Result<Prepared<'_, f64>, Unavailable> {
-        Ok(Prepared::new(csr, 0, move |_, _, _, y| {
-            ThreadClock.pause(Duration::from_millis(2));
-            count(each);
-            y.fill(0.0);
-            Ok(())
-        }))
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let zone = folder.path().join("intel-rapl:0");
-    fs::create_dir(&zone).unwrap();
-    fs::write(zone.join("name"), "package-0").unwrap();
-    fs::write(zone.join("max_energy_range_uj"), RANGE.to_string()).unwrap();
-    COUNTER.set((zone, RANGE - 1_000_000));
-    count(0);
-    let rapl = Rapl::open(folder.path()).unwrap();
-    let cold = CacheState::Cold;
-    let forward: Prepare<f64> = |csr, _| prepare_counted(csr, 100_000);
-    let backward: Prepare<f64> = |csr, _| prepare_counted(csr, RANGE - 1_000_000);
-    for (settings, prepare, joules) in [
-        // A turn has ten products or more, which take 20 ms.
-        (Settings { iterations: Some(20), ..settings() }, forward, Some(0.1)),
-        (Settings { iterations: Some(20), ..settings() }, backward, None),
-        (Settings { iterations: Some(2), ..settings() }, forward, None),
-        // The pauses after evicted caches take as long as the products.
-        (Settings { iterations: Some(100), cache: cold, ..settings() }, forward, None),
-    ] {
-        let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
-        let bench = Bench { rapl: Some(&rapl), ..Bench::new(&team, &ThreadClock, &settings) };
-        let methods = [method(prepare)];
-        let rows = rows(bench, &mut Problem::of(&csr, &settings), &methods);
-        let got = first(&rows).joules_per_product;
-        // The pauses after verification are part of the intervals.
-        assert_eq!(got.map(|joules| (1e1 * joules).round() / 1e1), joules, "{settings:?}");
-    }
-}
-
-/// The samples in which a thread waited are taken again, so the slow products do not count.
-#[test]
-fn disturbed_samples_are_taken_again() {
-    let (rows, _) = measure_methods(Settings { iterations: Some(24), ..settings() }, |csr, _| {
-        unsteady(csr, 99)
-    });
-    let measured = first(&rows);
-    assert_eq!((measured.samples, measured.iterations), (Some(24), Some(24)));
-    assert!((measured.avg_spmv_ms.unwrap() - 2.0).abs() < 1e-9, "{measured:?}");
-    assert!((0.1..0.9).contains(&measured.disturbed.unwrap()), "{measured:?}");
-    assert_eq!((measured.reason.text(), rows[1].disturbed), (Some("first"), Some(0.0)));
-    let results = measured.distinct_results.as_ref().unwrap().count();
-    assert_eq!(results, 2, "counted over all products");
 }
 
 /// The first method gives other bits in every other product. In the first case each round has one sample.
@@ -269,64 +184,6 @@ fn results_that_vary_are_found_in_every_setting() {
     }
 }
 
-/// Each product is disturbed: a turn has as many disturbed samples as it needs, and no more.
-#[test]
-fn without_undisturbed_samples_the_least_disturbed_count() {
-    let always: Prepare<f64> = |csr, _| {
-        Ok(Prepared::new(csr, 0, |_, _, _, y| {
-            ThreadClock.pause(Duration::from_millis(2));
-            ThreadClock::delay(Duration::from_millis(1));
-            y.fill(0.0);
-            Ok(())
-        }))
-    };
-    let (rows, _) = measure_methods(settings(), always);
-    let measured = first(&rows);
-    assert_eq!((measured.iterations, measured.disturbed), (Some(6), Some(1.0)));
-    let note = "other programs disturbed too many samples: in those that count, threads waited for up to 33 % of the \
-                time";
-    assert_eq!(measured.reason.text(), Some(note));
-}
-
-/// Another program uses the CPU for 0 to 6 ms after 0 to 12 ms. A product that takes longer meets it more often, but in
-/// the samples that count neither has met it.
-#[test]
-fn what_is_taken_again_favours_neither_short_nor_long_products() {
-    thread_local! {
-        /// When the other program begins the next time, by the fake clock, and a seed.
-        static OTHER: RefCell<(Duration, u64)> = const { RefCell::new((Duration::ZERO, 1)) };
-    }
-    fn random(most: Duration, seed: &mut u64) -> Duration {
-        *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        most.mul_f64((*seed >> 11) as f64 / (1u64 << 53) as f64)
-    }
-    fn run(time: Duration) {
-        OTHER.with_borrow_mut(|(next, seed)| {
-            ThreadClock.pause(time);
-            while *next < ThreadClock.now() {
-                let slice = random(Duration::from_millis(6), seed);
-                ThreadClock::delay(slice);
-                *next = ThreadClock.now() + random(Duration::from_millis(12), seed);
-            }
-        });
-    }
-    fn prepare_of(csr: &Csr<f64>, time: Duration) -> Result<Prepared<'_, f64>, Unavailable> {
-        Ok(Prepared::new(csr, 0, move |_, _, _, y| {
-            run(time);
-            y.fill(0.0);
-            Ok(())
-        }))
-    }
-    let short: Prepare<f64> = |csr, _| prepare_of(csr, Duration::from_micros(100));
-    let long: Prepare<f64> = |csr, _| prepare_of(csr, Duration::from_millis(3));
-    let max_time = Duration::from_secs(2);
-    let settings = Settings { iterations: Some(200), max_time, ..settings() };
-    let rows = measure_all(settings, &[method(short), method(long)]).0;
-    let [short, long] = [0, 1].map(|place: usize| rows[place].avg_spmv_ms.unwrap());
-    assert!((long / short - 30.0).abs() < 0.3, "{short} {long}");
-    assert!(rows[1].disturbed > rows[0].disturbed, "{rows:?}");
-}
-
 /// The rounds are counted over all processes, of which this one takes the last two.
 #[test]
 fn rounds_are_counted_over_all_processes() {
@@ -337,9 +194,10 @@ fn rounds_are_counted_over_all_processes() {
         }
     };
     for (share, expected) in [([2, 2], [(3, 4), (4, 4)]), ([4, 2], [(5, 6), (6, 6)])] {
-        let settings = Settings { rounds: 4, share: Some(share), ..settings() };
+        let settings = Settings { rounds: 4, ..settings() };
         let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
-        let bench = Bench { emit: &emit, ..Bench::new(&team, &ThreadClock, &settings) };
+        let share = Some(share);
+        let bench = Bench { share, emit: &emit, ..Bench::new(&team, &ThreadClock, &settings) };
         let methods = [method(|csr, _| prepare(csr, 'a'))];
         rows(bench, &mut Problem::of(&csr, &settings), &methods);
         assert_eq!(told.take(), expected);

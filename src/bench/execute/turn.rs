@@ -19,22 +19,15 @@ use std::time::Duration;
 
 use rand::RngExt;
 
-use super::{Case, Entry};
+use super::case::{Case, Entry};
 use crate::bench::backend::{Backend, SETTLE};
+use crate::bench::calls::Calls;
 use crate::bench::outcome::Outcome;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::spoil::{is_spoilt, spoil};
 use spmv_methods::method::Device;
 use spmv_results::metrics::gbs;
 use spmv_results::row::Status;
-
-/// Returns the extra time of a single product, whose data are in another core's cache, or whose device was idle.
-pub(super) const fn waiting(device: Device) -> Duration {
-    match device {
-        Device::Cpu => Duration::from_micros(30),
-        Device::Gpu | Device::Model(_) => Duration::from_micros(200),
-    }
-}
 
 /// The pause after verification, in which the threads of rayon fall asleep. They look for work a while longer, and give
 /// up their CPU again and again. If a product used it meanwhile, they would wait for it, and delay the product.
@@ -73,7 +66,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.bench.clock.watch_threads();
         let mut product = Duration::MAX;
         for _ in 0..self.bench.settings.warmups.max(1) {
-            let time = self.time(ready, 1)?;
+            let time = self.time_one(ready)?;
             if ready.turns > 0 {
                 ready.late.note_opening(time);
             }
@@ -105,16 +98,14 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         let product = match ready.samples.typical() {
             Some(typical) => typical,
-            None => self.time(ready, batch)? / batch as u32,
+            None => self.time(ready, Calls::Batch(batch))? / batch as u32,
         };
         Ok(self.fitting(product))
     }
 
-    /// Returns the number of products of a sample if one takes `product`: whole chains.
+    /// Returns the number of products of a sample if one takes `product`.
     pub(super) fn fitting(&self, product: Duration) -> usize {
-        let chain = self.round.chain;
-        let most = self.backend.most_products() / chain * chain;
-        self.round.batch(product).min(most.max(chain))
+        self.round.batch(product, self.backend.most_products())
     }
 
     /// Pauses until the threads of other methods, or of verification, sleep. Only on the host do products share the
@@ -130,7 +121,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     pub(super) fn refresh(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         self.let_threads_sleep(REST);
         let products = self.random.random_range(1..=2);
-        self.time(ready, products).map(|_| ())
+        self.time(ready, Calls::Batch(products)).map(|_| ())
     }
 
     /// Checks that nothing writes to y after the products have returned.
@@ -143,9 +134,31 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         if !self.anywhere(changed) {
             return Ok(());
         }
-        let reason =
-            "y changed after the last product had returned: the method continues to work".into();
-        Err(Outcome::wrong(reason, ready.error_ratio))
+        Err(ready
+            .wrong("y changed after the last product had returned: the method continues to work"))
+    }
+
+    /// Measures products with cold caches if one before the first sample took long.
+    fn compare_with_cold(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        typical: Duration,
+    ) -> Result<(), Outcome> {
+        if ready.turns > 0 || !ready.late.is_doubtful(typical, S::DEVICE) {
+            return Ok(());
+        }
+        // A method may do in one of them what belongs in the setup.
+        let first = self.time(ready, Calls::Cold)?;
+        let second = self.time(ready, Calls::Cold)?;
+        ready.late.cold = Some(first.min(second).max(typical));
+        Ok(())
+    }
+
+    /// Checks that a plug-in has not used more CPUs in its samples than it has threads.
+    fn check_cpus(&self, ready: &Entry<'a, T, S>) -> Result<(), Outcome> {
+        let excess = ready.cpus.excess(ready.cell.key.threads);
+        let excess = excess.filter(|_| ready.prepared.is_foreign);
+        excess.map_or(Ok(()), |reason| Err(ready.wrong(reason)))
     }
 
     /// Checks that a product is not faster than the caches can deliver the bytes that it must move.
@@ -165,11 +178,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 return Ok(());
             }
         }
-        let reason = format!(
+        Err(ready.wrong(format!(
             "a product would move its {bytes} bytes at {gbs:.0} GB/s, but the caches reach {ceiling:.0} GB/s: the \
              method does not compute in every call"
-        );
-        Err(Outcome::wrong(reason, ready.error_ratio))
+        )))
     }
 
     /// Checks that times are those of the system's clock. If they are not, no process with the same code can measure.
@@ -216,21 +228,21 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     pub(super) fn renew_y(&mut self) -> Result<(), Outcome> {
         let seed = self.random.random();
         let Self { inputs, backend, .. } = self;
-        let edited = match inputs.beta == T::zero() {
-            true => backend.write_y(&mut |y| spoil(y, seed)),
-            false => backend.write_y(&mut |y| y.copy_from_slice(&inputs.y0)),
+        let edited = if inputs.beta == T::zero() {
+            backend.write_y(&mut |y| spoil(y, seed))
+        } else {
+            backend.write_y(&mut |y| y.copy_from_slice(&inputs.y0))
         };
         Ok(edited?)
     }
 
     pub(super) fn verify(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         self.backend.check_memory(ready.prepared.is_foreign, &self.inputs.x)?;
-        let chain = self.inputs.chain.as_ref().filter(|_| self.ends_chain);
-        let (verdict, hash) = self.backend.judge(chain.unwrap_or(&self.inputs.reference))?;
+        let (verdict, hash) = self.backend.judge(self.inputs.expected_after(self.last))?;
         // An altered x is random. It is left out here so that reported values are reproducible.
         let is_fresh = self.fresh.as_ref().is_some_and(|fresh| fresh.is_applied);
         if !self.alteration.is_applied && !is_fresh {
-            ready.hashes[usize::from(chain.is_some())].insert(hash);
+            ready.hashes[self.last.kind_of_result()].insert(hash);
             ready.error_ratio = ready.error_ratio.max(verdict.error_ratio);
             ready.likely_ratio = ready.likely_ratio.max(verdict.likely_ratio);
         }

@@ -15,9 +15,12 @@ use super::partition::{Partition, restored};
 use super::product::{Product, Sent, Steps};
 use super::ranks::Ranks;
 use crate::bench::alteration::{Alteration, changes_of_rows, choose};
-use crate::bench::backend::{Backend, Parts};
-use crate::bench::execute::{Bench, Cell, Stopped, measure};
-use crate::bench::inputs::{Inputs, uniform, vectors};
+use crate::bench::backend::{Machine, Parts, Timer, Vectors};
+use crate::bench::calls::Calls;
+use crate::bench::contract::{Bench, Cell};
+use crate::bench::event::Stopped;
+use crate::bench::execute::measure;
+use crate::bench::inputs::{Inputs, uniform};
 use crate::bench::peak::Sweeps;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::Available;
@@ -25,6 +28,7 @@ use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::stats::Shape;
 use spmv_matrix::system;
 use spmv_matrix::verify::{Reference, RowSum, Verdict};
+use spmv_methods::device::facts::Energy;
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 use spmv_results::matrix::Group;
 use spmv_results::metrics::Peak;
@@ -74,12 +78,11 @@ fn inputs<T: Sent>(
     matrix: &Distributed,
     share: &Csr<T>,
 ) -> Inputs<T> {
-    let (rows, cols) = (matrix.shape.rows, matrix.shape.cols);
-    let (alpha, beta, x, y0) = vectors(bench.settings, rows, cols);
-    let y0 = y0[matrix.partition.stored(ranks.rank())].to_vec();
-    let reference = Reference::of_sums(&sums(ranks, matrix, share, &x), alpha, beta, &y0);
-    // What the product stores is known.
-    Inputs { alpha, beta, x, y0, reference, chain: None, distinct_values: 0.0 }
+    let all = Inputs::without_reference(bench.settings, matrix.shape.rows, matrix.shape.cols);
+    let y0 = all.y0[matrix.partition.stored(ranks.rank())].to_vec();
+    let sums = sums(ranks, matrix, share, &all.x);
+    let reference = Reference::of_sums(&sums, all.alpha, all.beta, &y0);
+    Inputs { y0, reference, ..all }
 }
 
 /// Returns the sums of the rows that this rank stores, for the complete x.
@@ -135,53 +138,7 @@ impl<T: Sent> Distribution<'_, T> {
     }
 }
 
-impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
-    type Vector = [T];
-    const DEVICE: Device = Device::Cpu;
-
-    fn agree(&self, value: u64) -> u64 {
-        self.ranks.max([value])[0]
-    }
-
-    /// Does nothing: MPI is in use since the matrix was read.
-    fn rehearse(&mut self, _: &Choice, _: &Request) -> Result<(), Unprepared> {
-        Ok(())
-    }
-
-    /// The setup includes the division of the merge path and the numbering of columns, which were done when the matrix
-    /// was read. If all of x is gathered, the product needs the numbers before that. It then has a copy of the share,
-    /// which is not counted, because a run of this product alone would not number the columns.
-    fn prepare(
-        &mut self,
-        _: &Choice,
-        request: &Request<'a>,
-    ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
-        let Self { bench: Bench { clock, .. }, ranks, matrix, share, .. } = *self;
-        let copy = || restored(share, &matrix.columns, matrix.shape.cols);
-        let (csr, needed, numbering) = match request.word("gather") {
-            Some("all") => (Cow::Owned(copy()), None, Duration::ZERO),
-            _ => (Cow::Borrowed(share), Some(&matrix.columns[..]), matrix.numbering),
-        };
-        ranks.barrier();
-        let start = clock.now();
-        let mut product =
-            Product::new(ranks, matrix, csr, needed, request.isa, self.steps.clone())?;
-        let setup = matrix.cut + numbering + self.longest(clock.now() - start);
-        let bytes = ranks.sum(&[product.gather.bytes() as u64])[0];
-        let note = self.note(&product);
-        let prepared =
-            Prepared::of_part([self.y.len(), self.x.len()], 0, move |alpha, x, beta, y| {
-                product.multiply(alpha, x, beta, y);
-                Ok(())
-            });
-        Ok((prepared.with_note(note).with_library(&ranks.library(), Some(bytes)), setup))
-    }
-
-    /// Does not limit the memory, because it was checked for all methods when the matrix was loaded.
-    fn available(&self, _: &Extent, _: u64) -> Result<Available, Failed> {
-        Ok(Available { bytes: u64::MAX, by: "unknown" })
-    }
-
+impl<T: Sent> Vectors<T> for Distribution<'_, T> {
     /// All ranks must call it with equal x and with `random` in the same state.
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T> {
         let Self { ranks, matrix, share, .. } = *self;
@@ -253,29 +210,44 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         };
         Ok((verdict, xxh3_64(bytemuck::cast_slice(&hashes))))
     }
+}
 
-    /// Runs a batch of products after a barrier. The time is that of the slowest rank.
-    fn time(
+impl<'a, T: Sent> Timer<'a, T> for Distribution<'a, T> {
+    type Vector = [T];
+
+    /// Does nothing: MPI is in use since the matrix was read.
+    fn rehearse(&mut self, _: &Choice, _: &Request) -> Result<(), Unprepared> {
+        Ok(())
+    }
+
+    /// The setup includes the division of the merge path and the numbering of columns, which were done when the matrix
+    /// was read. If all of x is gathered, the product needs the numbers before that. It then has a copy of the share,
+    /// which is not counted, because a run of this product alone would not number the columns.
+    fn prepare(
         &mut self,
-        prepared: &mut Prepared<'a, T>,
-        products: usize,
-    ) -> Result<Duration, Failed> {
-        let (clock, (alpha, beta)) = (self.bench.clock, self.bench.settings.factors());
-        self.ranks.barrier();
+        _: &Choice,
+        request: &Request<'a>,
+        _room: u64,
+    ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
+        let Self { bench: Bench { clock, .. }, ranks, matrix, share, .. } = *self;
+        let copy = || restored(share, &matrix.columns, matrix.shape.cols);
+        let (csr, needed, numbering) = match request.word("gather") {
+            Some("all") => (Cow::Owned(copy()), None, Duration::ZERO),
+            _ => (Cow::Borrowed(share), Some(&matrix.columns[..]), matrix.numbering),
+        };
+        ranks.barrier();
         let start = clock.now();
-        prepared.repeat(products, alpha, &self.x, beta, &mut self.y)?;
-        Ok(self.longest(clock.now() - start))
-    }
-
-    /// Does not empty the caches, which are always hot.
-    fn time_cold(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Duration, Failed> {
-        self.time(prepared, 1)
-    }
-
-    fn parts(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Parts, Failed> {
-        let (alpha, beta) = self.bench.settings.factors();
-        let Self { x, y, .. } = self;
-        self.steps.parts(self.ranks, || prepared.multiply(alpha, x, beta, y))
+        let mut product =
+            Product::new(ranks, matrix, csr, needed, request.isa, self.steps.clone())?;
+        let setup = matrix.cut + numbering + self.longest(clock.now() - start);
+        let bytes = ranks.sum(&[product.gather.bytes() as u64])[0];
+        let note = self.note(&product);
+        let prepared =
+            Prepared::of_part([self.y.len(), self.x.len()], 0, move |alpha, x, beta, y| {
+                product.multiply(alpha, x, beta, y);
+                Ok(())
+            });
+        Ok((prepared.with_note(note).with_library(&ranks.library(), Some(bytes)), setup))
     }
 
     /// Does nothing: caches are always hot.
@@ -283,9 +255,42 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         Ok(())
     }
 
+    /// Runs products after a barrier, with hot caches. The time is that of the slowest rank.
+    fn time(&mut self, prepared: &mut Prepared<'a, T>, calls: Calls) -> Result<Duration, Failed> {
+        let clock = self.bench.clock;
+        let (alpha, beta) = self.bench.settings.factors();
+        self.ranks.barrier();
+        let start = clock.now();
+        prepared.repeat(calls.products(), alpha, &self.x, beta, &mut self.y)?;
+        Ok(self.longest(clock.now() - start))
+    }
+
+    fn parts(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Parts, Failed> {
+        let (alpha, beta) = self.bench.settings.factors();
+        let Self { x, y, .. } = self;
+        self.steps.parts(self.ranks, || prepared.multiply(alpha, x, beta, y))
+    }
+}
+
+impl<T: Sent> Machine for Distribution<'_, T> {
+    const DEVICE: Device = Device::Cpu;
+
+    fn agree(&self, value: u64) -> u64 {
+        self.ranks.max([value])[0]
+    }
+
+    /// Does not limit the memory, because it was checked for all methods when the matrix was loaded.
+    fn available(&self, _: &Extent, _: u64) -> Result<Available, Failed> {
+        Ok(Available { bytes: u64::MAX, by: "unknown" })
+    }
+
     /// Does nothing: the peak stays unknown.
     fn measure_peak(&mut self) -> Result<(), Failed> {
         Ok(())
+    }
+
+    fn peak(&self) -> Peak {
+        Peak::default()
     }
 
     /// Returns the sum of the bandwidths at which all ranks read their equal parts of `bytes`.
@@ -295,7 +300,12 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         Ok(self.ranks.gather(self.sweeps.measure_part(bytes, team, clock)).iter().sum())
     }
 
-    fn peak(&self) -> Peak {
-        Peak::default()
+    /// Returns nothing: counters of energy are those of machines, and not of ranks.
+    fn energy(&self) -> Option<Energy> {
+        None
+    }
+
+    fn is_lost(&self) -> bool {
+        false
     }
 }

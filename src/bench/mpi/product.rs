@@ -132,7 +132,7 @@ impl<'a> Steps<'a> {
         let note = note(ranks.count(), longest, [-least, most]);
         let stage = |(name, ms): (&str, _)| Stage { name: name.into(), ms, ..Stage::default() };
         let stages = NAMES.into_iter().zip(longest).map(stage).collect();
-        Ok(Parts { stages, launches: None, note: Some(note) })
+        Ok(Parts { stages, note: Some(note), ..Parts::default() })
     }
 
     /// Returns the times of the steps of one product in milliseconds, divided by the number of products.

@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use super::supervisor::{Finish, Share, Supervisor};
+use super::supervisor::Supervisor;
+use super::watch::Finish;
 use crate::bench::event::{Event, Step};
-use crate::campaign::Work;
 use crate::campaign::collect::conclude;
+use crate::campaign::work::{Part, Work};
 use spmv_methods::method::Device;
 use spmv_results::matrix::Group;
 use spmv_results::matrix::winner::{named, stated};
@@ -48,7 +49,8 @@ pub(super) fn measure(
 ) -> Result<Finish> {
     let (last, others) = processes.split_last_mut().expect("there is a process");
     let further = if others.is_empty() { 0 } else { last.record.settings.further_processes };
-    let (begun, mut several) = (Instant::now(), Several::new(last, work));
+    let begun = Instant::now();
+    let mut several = Several::new(last, work);
     for process in others {
         let finish = several.run(process, None, &mut |event| {
             if !matches!(event, Event::Row(..)) {
@@ -61,21 +63,18 @@ pub(super) fn measure(
     }
     let mut finish = several.run(last, None, emit)?;
     let limit = begun.elapsed().mul_f64(1.0 + MOST_FURTHER);
-    let own = last.rounds();
     for number in 0..further {
         let open = several.open();
         if finish != Finish::Done || open.is_empty() || begun.elapsed() > limit {
             break;
         }
-        last.replace(Some([last.record.settings.rounds + ROUNDS * number, ROUNDS]));
-        finish = several.run(last, Some(&open), &mut |event| {
+        let rounds = [last.record.settings.rounds + ROUNDS * number, ROUNDS];
+        last.replace();
+        finish = several.run(last, Some((&open, rounds)), &mut |event| {
             if matches!(event, Event::Step(_) | Event::Samples { .. }) {
                 emit(event);
             }
         })?;
-    }
-    if last.rounds() != own {
-        last.replace(own);
     }
     several.joined().into_iter().for_each(|group| emit(Event::Group(Box::new(group))));
     Ok(finish)
@@ -84,11 +83,10 @@ pub(super) fn measure(
 impl<'w> Several<'w> {
     fn new(process: &Supervisor, work: &'w Work<'w>) -> Self {
         let record = &process.record;
-        let (cells, planned) = (record.cells.clone(), record.settings.planned);
         Self {
             work,
-            cells,
-            planned,
+            cells: record.cells.clone(),
+            planned: record.settings.planned,
             groups: Vec::new(),
             rows: Vec::new(),
             number: 0,
@@ -96,20 +94,24 @@ impl<'w> Several<'w> {
         }
     }
 
-    /// Lets a process measure these cells, or all, and keeps its groups. Passes on its other events.
+    /// Lets a process measure all cells, or as a further one these cells in these rounds, and keeps its groups. Passes
+    /// on its other events.
     fn run(
         &mut self,
         process: &mut Supervisor,
-        only: Option<&[RowKey]>,
+        further: Option<(&[RowKey], [usize; 2])>,
         emit: &mut dyn FnMut(Event),
     ) -> Result<Finish> {
         let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_ok()).cloned().collect();
-        let duelists = only.map_or_else(|| self.duelists.clone(), <[_]>::to_vec);
         let is_read = self.number > 0;
-        let share = Share { bad: &bad, only, duelists: &duelists, is_read };
+        let (cells, duelists, share) = match further {
+            None => (self.cells.clone(), self.duelists.clone(), process.process.share),
+            Some((cells, rounds)) => (cells.to_vec(), cells.to_vec(), Some(rounds)),
+        };
+        let part = Part { cells, has_duel: true, duelists, share };
         self.number += 1;
         let mut groups = Vec::new();
-        let finish = process.run(self.work, share, &mut |event| match event {
+        let finish = process.run(self.work, part, &bad, is_read, &mut |event| match event {
             Event::Group(group) => groups.push(*group),
             Event::Partial(mut group) => {
                 self.join(&mut group);
@@ -127,16 +129,21 @@ impl<'w> Several<'w> {
                 emit(event);
             }
         })?;
+        self.keep_rows(&groups);
+        if further.is_none() {
+            self.groups = groups;
+        }
+        Ok(finish)
+    }
+
+    /// Keeps the rows of a process, except those of cells that were bad before.
+    fn keep_rows(&mut self, groups: &[Group]) {
         for row in groups.iter().flat_map(|group| &group.rows) {
             let is_known = |it: &Row| !it.is_ok() && it.cell() == row.cell();
             if !self.rows.iter().any(is_known) {
                 self.rows.push(row.clone());
             }
         }
-        if only.is_none() {
-            self.groups = groups;
-        }
-        Ok(finish)
     }
 
     fn joined(&self) -> Vec<Group> {
@@ -186,51 +193,52 @@ mod tests {
     use spmv_results::row::{Processes, Status};
 
     fn row(method: &str, ms: f64) -> Row {
-        let (status, setup_ms) = (Some(Status::Ok), Some(9.0));
-        let (method_name, precision) = (Some(method.into()), Some(Default::default()));
         let row = Row {
-            method_name,
-            precision,
+            method_name: Some(method.into()),
+            precision: Some(Default::default()),
             device: Some(Device::Cpu),
-            status,
-            setup_ms,
+            status: Some(Status::Ok),
+            setup_ms: Some(9.0),
             ..Row::default()
         };
         Row { process_ms: Some(Processes::of(ms)), ..row.with_median(ms, (ms, ms)) }
     }
 
-    /// The processes measured a, b and c; those that took 5 ms failed. Only while it is open whether a or b is faster,
-    /// both are measured again.
+    /// Returns what several processes have measured of a, b and c; what took 5 ms failed.
+    fn several<'w>(work: &'w Work<'w>, times: &[[f64; 3]]) -> Several<'w> {
+        let named = |(method, &ms): (&str, &f64)| {
+            let row = row(method, ms);
+            if ms == 5.0 { Row { status: Some(Status::Failed), ..row } } else { row }
+        };
+        let rows = |times: &[f64; 3]| ["a", "b", "c"].into_iter().zip(times).map(named).collect();
+        let all: Vec<Vec<Row>> = times.iter().map(rows).collect();
+        let last = Group { device: Device::Cpu, ..Group::of(all.last().unwrap().clone()) };
+        Several {
+            work,
+            cells: vec![],
+            planned: None,
+            groups: vec![last],
+            rows: all.concat(),
+            number: times.len(),
+            duelists: vec![],
+        }
+    }
+
+    /// Only while it is open whether a or b is faster, both are measured again.
     #[test]
     fn the_rows_of_processes_become_one_and_name_what_is_open() {
         let source = Source::parse("gen:dense,rows=2,cols=2".as_ref()).unwrap();
         let work = Work::new(&source, 0);
         let equal = [[1.0, 1.1, 2.0], [1.1, 1.0, 2.1], [1.0, 1.0, 2.0]].repeat(2);
-        let equal: [[f64; 3]; 6] = equal.try_into().unwrap();
-        let differ = equal.map(|[_, b, c]| [0.5 * b, b, c]);
-        let fails = equal.map(|[a, b, _]| [a, if b == 1.1 { 5.0 } else { b }, b]);
+        let differ: Vec<_> = equal.iter().map(|[_, b, c]| [0.5 * b, *b, *c]).collect();
+        let fails: Vec<_> =
+            equal.iter().map(|&[a, b, _]| [a, if b == 1.1 { 5.0 } else { b }, b]).collect();
         for (times, open, ok) in [
             (equal, &["a", "b"][..], [true, true, true]),
             (differ, &[], [true, true, true]),
             (fails, &["a", "c"], [true, false, true]),
         ] {
-            let rows = |process: [f64; 3]| -> Vec<Row> {
-                let rows = ["a", "b", "c"].into_iter().zip(process).map(|(name, ms)| row(name, ms));
-                let failed = |row: &Row| row.median_ms == Some(5.0);
-                let ended = |row: Row| Row { status: Some(Status::Failed), ..row };
-                rows.map(|row| if failed(&row) { ended(row) } else { row }).collect()
-            };
-            let last = Group { device: Device::Cpu, ..Group::of(rows(times[5])) };
-            let rows: Vec<_> = times.into_iter().flat_map(rows).collect();
-            let several = Several {
-                work: &work,
-                cells: vec![],
-                planned: None,
-                groups: vec![last],
-                rows,
-                number: 6,
-                duelists: vec![],
-            };
+            let several = several(&work, &times);
             let names: Vec<_> = several.open().into_iter().map(|cell| cell.method).collect();
             assert_eq!(names, open);
             let joined = several.joined().remove(0).rows;
@@ -244,21 +252,11 @@ mod tests {
     fn a_method_that_a_process_left_out_is_not_taken_up_again() {
         let source = Source::parse("gen:dense,rows=2,cols=2".as_ref()).unwrap();
         let work = Work::new(&source, 0);
-        let rows = [1.0, 1.1, 0.9, 1.0, 1.1].map(|ms| [row("a", ms), row("b", 1.0)]);
-        let (mut rows, group) = (rows.concat(), Group::of(rows[0].to_vec()));
+        let times = [1.0, 1.1, 0.9, 1.0, 1.1].map(|ms| [ms, 1.0, 9.0]);
         for (further, open) in [(&["a", "b"][..], 2), (&["a"], 0)] {
-            rows.truncate(10);
-            rows.extend(further.iter().map(|name| row(name, 1.0)));
-            let (rows, groups) = (rows.clone(), vec![group.clone()]);
-            let several = Several {
-                work: &work,
-                cells: vec![],
-                planned: None,
-                groups,
-                rows,
-                number: 6,
-                duelists: vec![],
-            };
+            let mut several = several(&work, &times);
+            several.rows.extend(further.iter().map(|name| row(name, 1.0)));
+            several.number += 1;
             assert_eq!(several.open().len(), open, "{further:?}");
         }
     }

@@ -1,6 +1,8 @@
 //! Tests the supervisor with children that follow a script. The children are this test program, started again with
 //! `worker` as the filter of its tests.
 
+mod decide;
+
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -14,13 +16,13 @@ use serde_json::json;
 use tempfile::NamedTempFile;
 
 use super::child::{OUT_OF_MEMORY, ask};
-use super::supervisor::{Share, Supervisor};
+use super::process::{Cells, Process, Role};
+use super::supervisor::Supervisor;
 use super::wire::{Hello, receive, send, send_at};
-use crate::bench::event::{Event, Step, Turn};
-use crate::bench::execute::Stopped;
-use crate::campaign::collect::MatrixTask;
-use crate::campaign::gpus::Answers;
-use crate::campaign::{Plan, Work};
+use crate::bench::event::{Event, Step, Stopped, Turn};
+use crate::campaign::answers::Answers;
+use crate::campaign::plan::Plan;
+use crate::campaign::work::{MatrixTask, Part, Work};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
@@ -29,7 +31,7 @@ use spmv_matrix::stats::Shape;
 use spmv_matrix::system::System;
 use spmv_methods::method::Device;
 use spmv_results::matrix::{Group, MatrixReport};
-use spmv_results::row::{MatrixFacts, Row, RowKey, Status};
+use spmv_results::row::{GroupKey, MatrixFacts, Row, RowKey, Status};
 use spmv_results::run::RunRecord;
 use spmv_results::settings::{CacheState, Protocol, RunSettings, Settings};
 
@@ -94,83 +96,78 @@ fn a_worker_follows_its_script() {
     }
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
     let hello = receive::<Hello>(&socket).unwrap().message;
-    let (words, duel) = (hello.plan.run.methods.unwrap(), hello.plan.run.settings.duel);
+    let words = hello.plan.run.methods.unwrap();
     // The file contains one byte for each earlier child.
     let [script, before] = &words[..] else { panic!("{words:?}") };
     let nth = fs::read(before).unwrap().len();
     fs::write(before, vec![0; nth + 1]).unwrap();
-    let ready =
-        |methods: &[&str]| send(&socket, &Event::Ready(Ok(Box::new(record(methods))))).unwrap();
-    let emit = |event: Event| send(&socket, &event).unwrap();
-    match (&**script, nth) {
-        ("is never ready", _) => std::thread::sleep(Duration::MAX),
-        ("finds less the second time", 1..) => ready(&["a"]),
-        _ => ready(&["a", "b"]),
+    if script == "is never ready" {
+        std::thread::sleep(Duration::MAX);
     }
+    let is_less = script == "finds less the second time" && nth > 0;
+    let methods = if is_less { &["a"][..] } else { &["a", "b"] };
+    send(&socket, &Event::Ready(Ok(Box::new(record(methods))))).unwrap();
     let task = receive::<MatrixTask>(&socket).unwrap().message;
     if script == "ends at once" || script == "is ended while it waits" && nth == 0 {
         std::process::exit(3);
     }
-    emit(Event::Step(Step::Load));
-    match (&**script, nth) {
-        ("ends after the matrix", _) => emit(ended()),
-        ("finds no memory", _) => std::process::exit(OUT_OF_MEMORY),
-        ("ends after a group", 0) => group("a").into_iter().for_each(emit),
-        ("begins again", 0) => {
-            group("a").into_iter().chain([step("a", Turn::Prepare)]).for_each(emit);
-        }
-        ("ends after a group" | "begins again", _) => {
-            assert_eq!(task.cells, [cell("b")]);
-            group("b").into_iter().for_each(emit);
-        }
-        ("is ended while it waits", _) => ["a", "b"].into_iter().flat_map(group).for_each(emit),
-        ("reads it once more" | "reads it once", 0) => {
-            emit(read());
-            group("a").into_iter().for_each(emit);
-        }
-        ("reads it once more", 3) => {
-            emit(read());
-            group("b").into_iter().for_each(emit);
-        }
-        ("reads it once more" | "reads it once", _) => (),
-        ("ends in a duel", 0) => {
-            emit(read());
-            emit(Event::Step(Step::Duel(vec![cell("a"), cell("b")])));
-        }
-        ("ends in a duel", _) => {
-            assert!(!duel);
-            ["a", "b"].into_iter().flat_map(group).for_each(emit);
-        }
-        ("is interrupted", 0) => {
-            emit(read());
-            emit(step("a", Turn::Prepare));
-            emit(Event::End(Err(Stopped::Interrupted)));
-        }
-        ("is interrupted", _) => {
-            assert_eq!((task.sizes, &task.cells[..]), (Some([3, 4, 12]), &[cell("b")][..]));
-            group("b").into_iter().for_each(emit);
-        }
-        ("finds less the second time", _) => emit(step("a", Turn::Prepare)),
-        (_, 0) => {
-            emit(read());
-            emit(step("a", Turn::Prepare));
+    send(&socket, &Event::Step(Step::Load)).unwrap();
+    match follow(script, nth, &task) {
+        Some(events) => events.iter().for_each(|event| send(&socket, event).unwrap()),
+        None => {
+            [read(), step("a", Turn::Prepare)].iter().for_each(|it| send(&socket, it).unwrap());
             forge(script, socket);
         }
-        _ => group("b").into_iter().for_each(emit),
     }
     std::process::exit(3);
 }
 
+/// Returns what the child with this number sends after it has begun to read the matrix; `None` if it lets code of a
+/// plug-in send it.
+fn follow(
+    script: &str,
+    nth: usize,
+    MatrixTask { sizes, part, .. }: &MatrixTask,
+) -> Option<Vec<Event>> {
+    Some(match (script, nth) {
+        ("ends after the matrix", _) => vec![ended()],
+        ("finds no memory", _) => std::process::exit(OUT_OF_MEMORY),
+        ("ends after a group", 0) => group("a").to_vec(),
+        ("begins again", 0) => [&group("a")[..], &[step("a", Turn::Prepare)]].concat(),
+        ("ends after a group" | "begins again", _) => {
+            assert_eq!(part.cells, [cell("b")]);
+            group("b").to_vec()
+        }
+        ("is ended while it waits", _) => [group("a"), group("b")].concat(),
+        ("reads it once more" | "reads it once", 0) => [&[read()], &group("a")[..]].concat(),
+        ("reads it once more", 3) => [&[read()], &group("b")[..]].concat(),
+        ("reads it once more" | "reads it once", _) => vec![],
+        ("ends in a duel", 0) => {
+            vec![read(), Event::Step(Step::Duel(vec![cell("a"), cell("b")]))]
+        }
+        ("ends in a duel", _) => {
+            assert!(!part.has_duel);
+            [group("a"), group("b")].concat()
+        }
+        ("is interrupted", 0) => {
+            vec![read(), step("a", Turn::Prepare), Event::End(Err(Stopped::Interrupted))]
+        }
+        ("is interrupted", _) => {
+            assert_eq!((*sizes, &part.cells[..]), (Some([3, 4, 12]), &[cell("b")][..]));
+            group("b").to_vec()
+        }
+        ("finds less the second time", _) => vec![step("a", Turn::Prepare)],
+        (_, 0) => return None,
+        _ => group("b").to_vec(),
+    })
+}
+
 /// Does what code of a plug-in, method a, could do in the name of the child.
 fn forge(script: &str, socket: UnixStream) {
-    let emit = |event: Event| send(&socket, &event).unwrap();
     match script {
-        "replays a row" => [row("a"), step("b", Turn::Prepare)].into_iter().for_each(emit),
-        "sends two rows" => [step("a", Turn::Other), row("a"), row("a")].into_iter().for_each(emit),
-        "ends a group" => emit(end_of_group("a")),
-        "ends the matrix" => emit(ended()),
-        "ends the task" => emit(Event::End(Ok(()))),
-        "refuses" => emit(Event::Ready(Err("no".into()))),
+        "sends two rows" => [step("a", Turn::Other), row("a"), row("a")]
+            .iter()
+            .for_each(|event| send(&socket, event).unwrap()),
         "has another clock" => send_at(Duration::ZERO, &socket, &row("a")).unwrap(),
         "sends noise" => (&socket).write_all(&[255; 99]).unwrap(),
         "replaces its connection" => {
@@ -186,18 +183,21 @@ fn forge(script: &str, socket: UnixStream) {
 /// Runs a task with children that follow the script. Returns the methods with results, others with the reason, why the
 /// matrix was not measured, and the end.
 fn run(script: &str) -> (Vec<String>, String) {
-    let (interrupted, program) =
-        (AtomicBool::new(script == "is never ready"), "/proc/self/exe".into());
+    let interrupted = AtomicBool::new(script == "is never ready");
+    let program = "/proc/self/exe".into();
     let before = NamedTempFile::new().unwrap();
     let words = vec![script.into(), before.path().to_str().unwrap().into()];
     let settings = RunSettings::new(Settings::new(Protocol::MergeSpmv));
     let plan = Plan::new(RunSettings { methods: Some(words), ..settings });
     let hello = Hello::new(plan, "r".into(), Answers::default());
     let mut results = Vec::new();
-    let ran = Supervisor::start(program, hello, &interrupted).and_then(|mut supervisor| {
+    let process = Process { cells: Cells::All, share: None, role: Role::Main };
+    let started = Supervisor::start(program, hello, &interrupted, process);
+    let ran = started.and_then(|mut supervisor| {
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref())?;
         let work = Work::new(&source, 0);
-        supervisor.run(&work, Share::default(), &mut |event| match event {
+        let part = Part::all(supervisor.record.cells.clone());
+        supervisor.run(&work, part, &[], false, &mut |event| match event {
             Event::Group(group) => results.extend(group.rows.iter().map(described)),
             Event::Matrix(report) => {
                 results.extend(report.ended.and_then(|row| row.reason.text().map(String::from)));
@@ -247,12 +247,7 @@ fn children_that_end_are_replaced_and_results_are_kept() {
 fn what_only_a_forgery_explains_is_the_failure_of_the_method_that_runs() {
     let invalid = "sent a message that is none of this program: it has 18446744073709551615 bytes";
     for (script, what) in [
-        ("replays a row", "sent results of a method before its end"),
         ("sends two rows", "sent a second row of a method"),
-        ("ends a group", "reported the end of methods without all of their rows"),
-        ("ends the matrix", "described a matrix that it was not reading"),
-        ("ends the task", "reported its end"),
-        ("refuses", "reported again that it is ready"),
         ("has another clock", "tells a time that is "),
         ("sends noise", invalid),
         ("replaces its connection", "has replaced its connection"),

@@ -7,22 +7,32 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::supervisor::{Finish, GRACE};
-use crate::bench::event::{Event, Step, Turn};
-use crate::bench::execute::Stopped;
+use crate::bench::event::{Event, Step, Stopped, Turn};
 use crate::bench::outcome::Outcome;
 use crate::campaign::collect::Collector;
 use spmv_results::row::{Remark, Row, RowKey, Status};
 
+/// The time beyond a method's time limit in which a child may end the method itself.
+pub const GRACE: Duration = Duration::from_secs(1);
 /// How far the clock of a child may be from that of this process, beyond the time for which this process slept.
 const MOST_LAG: Duration = Duration::from_secs(5);
+
+/// How the work on a matrix has ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Finish {
+    /// Every cell has a row.
+    Done,
+    /// The matrix has a row with the reason why it is not measured.
+    NotMeasured,
+    Interrupted,
+}
 
 pub struct Watch {
     /// The current step; `None` between methods, and before the first one.
     pub step: Option<Step>,
     pub updated: Instant,
     /// The time spent in the current step until the last update.
-    at: Duration,
+    pub at: Duration,
     /// The time of the previous turns of each method.
     spent: HashMap<RowKey, Duration>,
     /// Whether the matrix has ended without running methods.
@@ -73,12 +83,8 @@ impl Watch {
     }
 
     /// Returns whether the clock of the child is another one, as that of an event tells that was sent so far from now.
-    pub fn is_of_another_clock(&mut self, lag: Duration) -> bool {
-        let is_of_another = lag > MOST_LAG + self.blind;
-        if lag <= MOST_LAG {
-            self.blind = Duration::ZERO;
-        }
-        is_of_another
+    pub fn is_of_another_clock(&self, lag: Duration) -> bool {
+        lag > MOST_LAG + self.blind
     }
 
     /// Returns what the child did that this program does not do at this moment.
@@ -124,8 +130,11 @@ impl Watch {
         }
     }
 
-    /// Notes an event. A row gets the remark that its process was stopped.
-    pub fn note(&mut self, event: &mut Event) {
+    /// Notes an event, which was sent so far from now. A row gets the remark that its process was stopped.
+    pub fn note(&mut self, event: &mut Event, lag: Duration) {
+        if lag <= MOST_LAG {
+            self.blind = Duration::ZERO;
+        }
         match event {
             Event::Step(next) => {
                 if let Some(Step::Method(cell, _)) = self.step.replace(next.clone()) {

@@ -2,15 +2,20 @@
 //! child's standard input.
 
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Result;
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::campaign::Plan;
-use crate::campaign::gpus::Answers;
+use crate::campaign::answers::Answers;
+use crate::campaign::plan::Plan;
 use spmv_methods::added;
 
 /// The first message to the child, which configures it. The child answers with `Event::Ready`. Then it gets one
@@ -65,6 +70,17 @@ pub fn send_at(now: Duration, mut to: impl Write, message: &impl Serialize) -> i
     bytes[..8].copy_from_slice(&length.to_le_bytes());
     bytes[8..16].copy_from_slice(&(now.as_nanos() as u64).to_le_bytes());
     to.write_all(&bytes)
+}
+
+/// Returns the connection of this process, a child, to its parent. The child ends when the parent ends.
+pub fn to_parent() -> Result<UnixStream> {
+    set_pdeathsig(Signal::SIGKILL)?;
+    Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Sends the single message of this process, a child, to its parent.
+pub fn send_to_parent(message: &impl Serialize) -> Result<()> {
+    Ok(send(to_parent()?, message)?)
 }
 
 /// Receives the next message.

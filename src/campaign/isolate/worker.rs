@@ -1,41 +1,24 @@
 //! The child process: carries out the tasks of its parent and sends events back.
 
 use std::fs::{self, File};
-use std::io;
-use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::net::UnixStream;
 
 use anyhow::{Context, Result, ensure};
 use nix::fcntl::OFlag;
-use nix::sys::prctl::{set_child_subreaper, set_name, set_pdeathsig, set_thp_disable};
-use nix::sys::signal::Signal;
+use nix::sys::prctl::{set_child_subreaper, set_name, set_thp_disable};
 use nix::unistd::{dup2_stdin, getppid};
-use serde::Serialize;
 
-use super::wire::{Hello, Received, receive, send};
-use crate::bench::event::Event;
-use crate::bench::execute::Stopped;
-use crate::campaign::collect::MatrixTask;
+use super::wire::{Hello, Received, receive, send, to_parent};
+use crate::bench::event::{Event, Stopped};
 use crate::campaign::env::Env;
 use crate::campaign::plugins;
 use crate::campaign::session::Session;
+use crate::campaign::work::MatrixTask;
 use spmv_matrix::system::huge;
 use spmv_results::settings::Pages;
 
 /// The OOM score adjustment: if memory runs out, the system must kill the child, not the parent with the results.
 const OOM_SCORE: &str = "500";
-
-/// Returns the connection of this process, a child, to its parent. The child ends when the parent ends.
-pub fn to_parent() -> Result<UnixStream> {
-    set_pdeathsig(Signal::SIGKILL)?;
-    Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-/// Sends the single message of this process, a child, to its parent.
-pub fn send_to_parent(message: &impl Serialize) -> Result<()> {
-    Ok(send(to_parent()?, message)?)
-}
 
 /// Runs the child until its parent has no more tasks or ends.
 pub fn carry_out_tasks(env: &mut Env) -> Result<()> {

@@ -1,9 +1,10 @@
 //! Measures the methods of a session on one matrix.
 
-use super::{Cell, Session};
-use crate::bench::event::{Event, Step};
-use crate::bench::execute::{Bench, Stopped};
+use super::Session;
+use crate::bench::event::{Event, Step, Stopped};
+use crate::bench::execute::{Bench, Cell};
 use crate::bench::problem::{Problem, Reordered};
+use crate::campaign::work::Part;
 use crate::campaign::{libraries, plugins};
 use spmv_matrix::Csr;
 use spmv_methods::device::buffer::Value;
@@ -21,10 +22,11 @@ impl Session<'_> {
         reordered: &Result<Option<Reordered>, Unavailable>,
         facts: &MatrixFacts,
         cells: &[Cell],
+        part: &Part,
         emit: &dyn Fn(Event),
     ) -> Result<(), Stopped> {
         let cache = cells[0].key.cache.unwrap_or(self.plan.run.settings.cache);
-        let mut settings = Settings { cache, ..self.plan.run.settings.clone() };
+        let settings = Settings { cache, ..self.plan.run.settings.clone() };
         let common = GroupKey { device: None, threads: None, ..GroupKey::from(&cells[0].key) };
         emit(Event::Step(Step::Begin(common)));
         let mut problem = match reordered {
@@ -35,14 +37,14 @@ impl Session<'_> {
         let held = csr.bytes()
             + reordered.map_or(0, Reordered::bytes)
             + problem.as_ref().map_or(0, Problem::bytes);
-        settings.max_memory = settings.max_memory.map(|most| most.saturating_sub(held));
         for cells in cells.chunk_by(|a, b| a.key.device == b.key.device) {
             let device = Some(cells[0].key.device);
             emit(Event::Step(Step::Begin(GroupKey { device, ..common })));
             let reordering = reordered.map(|reordered| reordered.cost);
             let group = Group::new(&cells[0].key, self.team.len(), facts);
             let group = Group { reordering, ..group };
-            self.report_group(group, facts, &settings, emit, |bench, group| match &mut problem {
+            let bench = self.bench(&settings, part, held);
+            self.report_group(group, facts, bench, emit, |bench, group| match &mut problem {
                 Ok(problem) => self.on_device(problem, bench, cells, group),
                 Err(reason) => {
                     bench.end(cells, &reason.clone().into());
@@ -53,25 +55,36 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Returns what all methods have in common, on a matrix that takes `held` bytes.
+    pub(super) fn bench<'s>(&'s self, settings: &'s Settings, part: &Part, held: u64) -> Bench<'s> {
+        Bench {
+            interrupted: self.interrupted,
+            share: part.share,
+            has_duel: part.has_duel,
+            explains: self.plan.explains,
+            max_memory: settings.max_memory.map(|most| most.saturating_sub(held)),
+            is_alone: self.is_worker,
+            rapl: self.rapl.as_ref(),
+            entropy: rand::random,
+            ..Bench::new(&self.team, self.clock, settings)
+        }
+    }
+
     /// Lets `measure` report the rows of a group, and reports the group.
     pub(super) fn report_group(
         &self,
         mut group: Group,
         facts: &MatrixFacts,
-        settings: &Settings,
+        bench: Bench,
         emit: &dyn Fn(Event),
         measure: impl FnOnce(&Bench, &mut Group) -> Result<(), Stopped>,
     ) -> Result<(), Stopped> {
         let row = Row::of_matrix(facts, &self.run_id);
         let bench = Bench {
-            interrupted: self.interrupted,
-            is_alone: self.is_worker,
             profile: self.profiles.get(&group.precision),
-            rapl: self.rapl.as_ref(),
-            row: Row { transpose: Some(settings.transpose), ..row },
+            row: Row { transpose: Some(bench.settings.transpose), ..row },
             emit: &|event| emit(self.noted(event)),
-            entropy: rand::random,
-            ..Bench::new(&self.team, self.clock, settings)
+            ..bench
         };
         let measured = measure(&bench, &mut group);
         group.libraries = libraries::opened().into_iter().chain(plugins::opened()).collect();
@@ -112,9 +125,10 @@ impl Session<'_> {
             Err(Stopped::Lost { method, reason }) if !self.is_worker => {
                 (group.peak, group.compile_ms, group.clocks) = (None, None, Vec::new());
                 for cell in cells {
-                    let reason = match cell.choice.name() == method {
-                        true => reason.clone(),
-                        false => format!("the device was lost when {method} failed: {reason}"),
+                    let reason = if cell.choice.name() == method {
+                        reason.clone()
+                    } else {
+                        format!("the device was lost when {method} failed: {reason}")
                     };
                     bench.end(std::slice::from_ref(cell), &Failed(reason).into());
                 }

@@ -3,11 +3,10 @@
 use anyhow::Error;
 
 use super::Session;
-use crate::bench::event::{Event, Step};
-use crate::bench::execute::Stopped;
+use crate::bench::event::{Event, Step, Stopped};
 use crate::bench::mpi::{Ranks, load, measure_on_ranks};
 use crate::bench::problem::narrowed;
-use crate::campaign::collect::MatrixTask;
+use crate::campaign::work::MatrixTask;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Unavailable;
 use spmv_results::matrix::{Group, MatrixReport};
@@ -36,11 +35,11 @@ impl Session<'_> {
         };
         let facts = report.facts.clone();
         emit(Event::Matrix(Box::new(report)));
-        for cells in self.cells_of(task.keys()).chunk_by(|a, b| a.key.precision == b.key.precision)
-        {
+        for cells in self.cells_of(&task.part).chunk_by(|a, b| a.key.precision == b.key.precision) {
             emit(Event::Step(Step::Begin(GroupKey::from(&cells[0].key))));
             let group = Group::new(&cells[0].key, ranks.count(), &facts);
-            self.report_group(group, &facts, settings, emit, |bench, group| {
+            let bench = self.bench(settings, &task.part, 0);
+            self.report_group(group, &facts, bench, emit, |bench, group| {
                 if group.precision == Precision::F64 {
                     return measure_on_ranks(bench, ranks, &matrix, &share, cells, group);
                 }

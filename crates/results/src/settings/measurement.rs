@@ -76,9 +76,6 @@ settings! {
         /// it is certain which of them is faster.
         #[serde(default)]
         further_processes: usize = 12, Times, "--processes";
-        /// The rounds that processes before have taken, and those that this one takes; `None`: it takes all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        share: Option<[usize; 2]> = None, Unrecorded;
         /// Whether the best methods alternate after the rounds.
         #[serde(default, skip_serializing_if = "is_false")]
         duel: bool = true, Unrecorded;
@@ -107,9 +104,6 @@ settings! {
         persist_x: bool = false, Times, "--persist-x";
         /// Whether the parts of products are timed as well, separately after the samples.
         stages: bool = false, Times, "--stages";
-        /// Whether modelled products run again without each performance problem of their kernels.
-        #[serde(default, skip_serializing_if = "is_false")]
-        explain: bool = false, Unrecorded;
         /// The maximum number of bytes for matrices and methods together. If it is not set: all available memory.
         max_memory: Option<u64> = None, Rows, "--max-memory";
         /// The pages of memory that large arrays are in, where the system has them; older runs had those of the system.
@@ -168,8 +162,8 @@ impl Settings {
         if self.protocol == Protocol::Power { CHAIN } else { 1 }
     }
 
-    /// Returns an error if other settings do not agree with chains of products.
-    pub fn check_chain(&self) -> Result<(), String> {
+    /// Returns an error if the settings do not agree with each other.
+    pub fn check(&self) -> Result<(), String> {
         let wrong = [
             (self.beta != 0.0, "--beta must be 0"),
             (self.transpose, "there is no --transpose"),
@@ -196,12 +190,6 @@ impl Settings {
         let processes = self.processes.min(self.rounds / 2).max(1);
         let before = |process| process * self.rounds / processes;
         (0..processes).map(|it| [before(it), before(it + 1) - before(it)]).collect()
-    }
-
-    /// Returns the rounds before this process and its own on a device: only those on the CPU are divided.
-    pub fn own_rounds(&self, device: Device) -> [usize; 2] {
-        let share = self.share.filter(|_| device == Device::Cpu);
-        share.unwrap_or([0, self.rounds.max(1)])
     }
 
     /// Returns the time of the duel in a process. There is none if the number of products is fixed, or without rounds.

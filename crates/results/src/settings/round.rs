@@ -31,14 +31,16 @@ const fn sample(device: Device) -> (Duration, usize) {
 }
 
 impl Round {
-    /// Returns the number of products per sample when a product takes about `product`.
-    pub fn batch(&self, product: Duration) -> usize {
+    /// Returns the number of products per sample when a product takes about `product`: whole chains, and at most `most`
+    /// products, but one chain at least.
+    pub fn batch(&self, product: Duration, most: usize) -> usize {
         if self.cache == CacheState::Cold {
             return 1;
         }
+        let most = (most / self.chain * self.chain).max(self.chain);
         let (time, samples) = sample(self.device);
         let products = time.as_nanos().div_ceil(product.as_nanos().max(1)) as usize;
-        products.min(self.products.div_ceil(samples)).max(1).next_multiple_of(self.chain)
+        products.min(self.products.div_ceil(samples)).max(1).next_multiple_of(self.chain).min(most)
     }
 
     /// Estimates the number of samples of `batch` products when a product takes `product`; at least 1.
@@ -93,11 +95,12 @@ mod tests {
             (Device::Gpu, 20, Hot, 3, 20),
             (Device::Gpu, 10_000, Cold, 3, 1),
         ] {
-            let batch =
-                Round { products, cache, device, ..ROUND }.batch(Duration::from_micros(micros));
+            let round = Round { products, cache, device, ..ROUND };
+            let batch = round.batch(Duration::from_micros(micros), usize::MAX);
             assert_eq!(batch, expected, "{device:?}, {products} {cache:?} products of {micros} us");
         }
         let chains = Round { products: 10_000, chain: 4, ..ROUND };
-        assert_eq!(chains.batch(Duration::from_micros(11)), 12);
+        let batch = |most| chains.batch(Duration::from_micros(11), most);
+        assert_eq!([batch(usize::MAX), batch(11), batch(3)], [12, 8, 4]);
     }
 }

@@ -1,0 +1,70 @@
+//! A matrix of a campaign, and what a process measures on it.
+
+use serde::{Deserialize, Serialize};
+
+use spmv_matrix::source::Source;
+use spmv_results::row::{Row, RowKey};
+
+/// A matrix of a campaign.
+pub struct Work<'s> {
+    pub source: &'s Source,
+    /// The size of its file in bytes.
+    pub bytes: u64,
+    /// Its name in the rows of a run that is continued; `None`: that of the source.
+    pub known_as: Option<&'s str>,
+    /// The rows that it already has. Their cells are not measured again.
+    pub existing: &'s [Row],
+}
+
+impl<'s> Work<'s> {
+    /// Creates the work of measuring all cells on a matrix.
+    pub fn new(source: &'s Source, bytes: u64) -> Self {
+        Self { source, bytes, known_as: None, existing: &[] }
+    }
+
+    /// Returns the name of the matrix in rows.
+    pub fn name(&self) -> String {
+        self.known_as.map_or_else(|| self.source.to_string(), str::to_owned)
+    }
+}
+
+/// What a process measures on one matrix.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MatrixTask {
+    pub source: Source,
+    /// The numbers of rows, columns and nonzeros of the matrix when it was read before.
+    pub sizes: Option<[usize; 3]>,
+    pub part: Part,
+}
+
+/// What of a run a process measures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    pub cells: Vec<RowKey>,
+    /// Whether the best methods may alternate after the rounds.
+    pub has_duel: bool,
+    /// The cells that alternate; if none are named, the times of the rounds name them.
+    pub duelists: Vec<RowKey>,
+    /// The rounds on the CPU that other processes have taken before, and those of this one; `None`: it takes all.
+    pub share: Option<[usize; 2]>,
+}
+
+impl Part {
+    /// Returns all rounds of these cells, and the duel.
+    pub fn all(cells: Vec<RowKey>) -> Self {
+        Self { cells, has_duel: true, duelists: Vec::new(), share: None }
+    }
+}
+
+impl MatrixTask {
+    /// Returns an error message if the matrix has another size than before.
+    pub fn differs_from(&self, now: [usize; 3]) -> Option<String> {
+        let then = self.sizes.filter(|then| *then != now)?;
+        let shown = |[rows, cols, nnz]: [usize; 3]| format!("{rows} x {cols} with {nnz} nonzeros");
+        let (then, now) = (shown(then), shown(now));
+        Some(format!(
+            "the matrix is now {now}, but its rows in the file belong to {then}; remove these rows to measure \
+             it again"
+        ))
+    }
+}
