@@ -1,7 +1,7 @@
 //! Runs the body of the fuzz target `conversions` on a fixed set of random inputs.
 
 #[path = "../fuzz/src/conversions.rs"]
-mod conversions;
+mod body;
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -16,5 +16,5 @@ fn bytes(seed: u64) -> Vec<u8> {
 
 #[test]
 fn random_matrices_are_correct_in_every_format() {
-    (0..MATRICES).for_each(|seed| conversions::check(&bytes(seed)));
+    (0..MATRICES).for_each(|seed| body::check(&bytes(seed)));
 }

@@ -1,16 +1,13 @@
 //! Tests of the datasets: the file format, its error messages, and the agreement of the built-in datasets with
 //! the index of the collection and with the papers.
 
-#[path = "support/mod.rs"]
-mod support;
-
 use std::path::Path;
 
+use crate::support::skip;
 use expect_test::expect_file;
 use spmv_bench::collection::{Datasets, Matrices, Matrix, Member, index, table};
 use spmv_matrix::source::Source;
 use spmv_matrix::stats::RowStatistics;
-use support::skip;
 
 const TWO: &str = r#"
 matrix = [

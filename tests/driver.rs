@@ -1,14 +1,11 @@
 //! Tests the calls of the program to a CUDA driver with a fake driver that replaces the real one: the calls and their
-//! contexts, the release of resources, and the messages for rejected calls. A process opens a driver only once, so an
-//! older driver and one that is too old are tested in separate processes.
-
-#[path = "support/mod.rs"]
-mod support;
+//! contexts, the release of resources, and the messages for rejected calls. A process opens a driver only once, and
+//! other tests must not get the fake one, so each version of it is tested in a process of its own.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
+use crate::support::{compile, in_own_process, own_case, skip};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::cuda::editions::Target;
@@ -21,15 +18,11 @@ use spmv_methods::library::{self, Library};
 use spmv_methods::method::{Failed, Request, Unavailable};
 use spmv_methods::plugin;
 use spmv_methods::team::Team;
-use support::{compile, skip};
 
 static PROGRAM: Program = Program {
     name: "store.cu",
     source: "extern \"C\" __global__ void store(VALUE_T *to, unsigned n) { *to = n; }",
 };
-
-/// The environment variable of a child process with the macro for which its driver is compiled.
-const OLDER: &str = "SPMV_BENCH_TEST_DRIVER";
 
 struct Fake(Library);
 
@@ -42,35 +35,38 @@ impl Fake {
 }
 
 /// Builds the fake driver and opens it, so that the loader returns it when the driver is opened later.
-fn fake_driver(folder: &Path, older: Option<&str>) -> Option<Fake> {
-    let older = older.map(|older| format!("-D{older}"));
-    let mut flags = vec!["-shared", "-w", "-Wl,-soname,libcuda.so.1"];
-    flags.extend(older.as_deref());
+fn fake_driver(folder: &Path, version: &str) -> Option<Fake> {
+    let version = format!("-D{version}");
+    let flags = ["-shared", "-w", "-Wl,-soname,libcuda.so.1", &version];
     if !compile("cuda/driver.c", &flags, &folder.join("libcuda.so.1")) {
         return skip("no C compiler");
     }
     Some(Fake(library::open(library::RTLD_GLOBAL, Some(folder), "libcuda.so.1").unwrap()))
 }
 
+/// Each case is the macro with which the driver is compiled.
 #[test]
 fn all_calls_to_a_driver() {
-    let older = std::env::var(OLDER).ok();
+    let Some(version) = own_case() else {
+        for version in ["CUDA_13_0", "CUDA_12_0", "CUDA_6_5"] {
+            in_own_process("driver::all_calls_to_a_driver", version);
+        }
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
-    let Some(fake) = fake_driver(folder.path(), older.as_deref()) else { return };
+    let Some(fake) = fake_driver(folder.path(), &version) else { return };
     let cache = folder.path().join("cache");
     // SAFETY: this is the only test of the process.
     unsafe { std::env::set_var("SPMV_BENCH_CACHE", &cache) };
-    match older.as_deref() {
-        None => {
+    match &*version {
+        "CUDA_13_0" => {
             precompiled(folder.path());
             persistence(&fake);
             plugin_on_gpu(folder.path());
             all(&fake, "13.0");
-            in_a_process_of_its_own("CUDA_12_0");
-            in_a_process_of_its_own("CUDA_6_5");
         }
-        Some("CUDA_12_0") => all(&fake, "12.0"),
-        Some(_) => {
+        "CUDA_12_0" => all(&fake, "12.0"),
+        _ => {
             let Err(Unavailable(reason)) = cuda::open(None) else { panic!("a driver?") };
             for part in [
                 "the CUDA driver lacks a required function: ",
@@ -81,17 +77,6 @@ fn all_calls_to_a_driver() {
             }
         }
     }
-}
-
-/// Runs this test in a child process with an older driver.
-fn in_a_process_of_its_own(older: &str) {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "all_calls_to_a_driver"])
-        .env(OLDER, older)
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("1 passed"), "{older}: {text}");
 }
 
 fn all(fake: &Fake, cuda: &str) {

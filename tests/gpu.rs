@@ -1,20 +1,9 @@
 //! Tests the measurement of GPU methods on the modelled GPU: what is timed, counted and reported.
 
-#[path = "battery/all.rs"]
-mod all;
-#[path = "battery/fake_cusparse/mod.rs"]
-mod fake_cusparse;
-#[path = "battery/forward.rs"]
-mod forward;
-#[path = "gpu/launches.rs"]
 mod launches;
-#[path = "gpu/memory.rs"]
 mod memory;
-#[path = "gpu/notes.rs"]
 mod notes;
-#[path = "gpu/order.rs"]
 mod order;
-#[path = "gpu/recorder.rs"]
 mod recorder;
 
 use std::cell::{Cell, RefCell};
@@ -313,6 +302,7 @@ fn kernels_are_compiled_once_and_not_during_setup() {
     let count = compiled.clone();
     let slow = move |program: &Program, _, _: &[_]| {
         count.set(count.get() + 1);
+        // The times of the compiler are those of the real clock.
         std::thread::sleep(Duration::from_millis(2));
         program.source.into()
     };

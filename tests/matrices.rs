@@ -2,14 +2,10 @@
 //! folder in all printed digits, and every method must compute correct products. Large files wait until everything is
 //! tested.
 
-#[path = "battery/all.rs"]
-mod all;
-#[path = "support/mod.rs"]
-mod support;
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use crate::support::{all, skip};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::event::Event;
 use spmv_bench::bench::execute::{Bench, Cell};
@@ -25,7 +21,6 @@ use spmv_methods::team::Team;
 use spmv_results::matrix::Group;
 use spmv_results::row::Status;
 use spmv_results::settings::{Protocol, Settings};
-use support::skip;
 
 /// Returns the folder and the rows of its table by column name. Returns `None` and prints a message if the
 /// folder is absent.
@@ -50,7 +45,7 @@ fn statistics_equal_the_table_to_all_printed_digits() {
     let is_small = |path: &PathBuf| path.metadata().unwrap().len() < 1_500_000;
     for row in rows {
         let path = folder.join(&row["file"]);
-        if !is_small(&path) && !all::all() {
+        if !is_small(&path) && !all() {
             continue;
         }
         let read = reader::read(&path, &reader::Options::default());
@@ -119,11 +114,11 @@ fn run_all(name: &str) {
     let Some((folder, _)) = table() else { return };
     let path = folder.join(format!("{name}.mtx.gz"));
     let csr = reader::read(&path, &reader::Options::default()).unwrap().csr;
-    if all::all() {
+    if all() {
         check(name, &*csr.to_precision::<f32>().unwrap(), Device::Cpu);
     }
     check(name, &csr, Device::Cpu);
-    if csr.nnz() < 500_000 || all::all() {
+    if csr.nnz() < 500_000 || all() {
         check(name, &csr, Device::Gpu);
     }
 }

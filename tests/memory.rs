@@ -1,9 +1,6 @@
 //! Checks the memory estimates of CPU methods: a method must not allocate more than its estimate, nor much less. Every
 //! allocation is counted, except those that MKL makes itself.
 
-#[path = "battery/all.rs"]
-mod all;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,6 +13,9 @@ use spmv_methods::METHODS;
 use spmv_methods::cpu::auto;
 use spmv_methods::method::{Choice, Device, Request};
 use spmv_methods::team::Team;
+
+use crate::alone;
+use crate::support::{all, in_own_process, own_case};
 
 /// The memory of notes, closures and lists per thread, in bytes.
 const SMALL: u64 = 64 << 10;
@@ -108,7 +108,7 @@ fn check<T: Scalar>(
         large && T::PRECISION == Precision::F64 && (turn + number).is_multiple_of(3)
     };
     for (number, choice) in choices().enumerate() {
-        if !choice.given.is_empty() && !has_turn(number) && !all::all() {
+        if !choice.given.is_empty() && !has_turn(number) && !all() {
             continue;
         }
         for transpose in [false, true] {
@@ -135,9 +135,14 @@ fn check<T: Scalar>(
     wrong
 }
 
-/// This must be the only test in this program, because other tests would allocate memory at the same time.
+/// Other tests in the process would allocate memory at the same time.
 #[test]
 fn no_method_allocates_more_than_its_estimate_or_much_less() {
+    if own_case().is_none() {
+        let _alone = alone();
+        let this = "memory::no_method_allocates_more_than_its_estimate_or_much_less";
+        return in_own_process(this, "");
+    }
     rayon::ThreadPoolBuilder::new().num_threads(THREADS).build_global().unwrap();
     let team = Team::floating(THREADS);
     let small = small::matrices().into_iter().map(|(name, rows, cols, triplets)| {

@@ -1,14 +1,13 @@
 //! Runs mpi-merge under `mpirun` on matrices that are difficult to divide. The program itself verifies every row. The
 //! shares and products of single ranks are tested without MPI in `src/bench/mpi/tests.rs`.
 
-#[path = "battery/all.rs"]
-mod all;
 #[path = "support/mod.rs"]
 mod support;
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
-use support::{Dir, Ran};
+use support::{Dir, Ran, all};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_spmv-bench");
 /// The columns in which a run of one process and runs of several processes must agree.
@@ -28,12 +27,8 @@ fn mpirun(ranks: usize, words: &str) -> Ran {
     Ran::of(command.args(words.split_whitespace()).output().expect("mpirun, of Open MPI"))
 }
 
-/// Rows as maps from column names to cells.
-type Rows = Vec<std::collections::HashMap<String, String>>;
-
-fn rows(ran: Ran) -> Rows {
-    let ran = ran.exits(0);
-    csv::Reader::from_reader(ran.stdout.as_bytes()).deserialize().map(Result::unwrap).collect()
+fn rows(ran: Ran) -> Vec<BTreeMap<String, String>> {
+    support::rows(&ran.exits(0).stdout)
 }
 
 /// Checks the results on several numbers of ranks, with both ways of gathering x, in both precisions, with α and β.
@@ -41,7 +36,7 @@ fn check(source: &str) {
     let settings = "--rounds 2 --alpha -2 --beta 0.5 --precision both --format csv";
     let words = format!("--mtx {source} {QUICK} {settings}");
     let whole = &rows(alone(&format!("{words} --methods seq")))[0];
-    let few_or_all = if all::all() { [1, 2, 3, 4, 7].as_slice() } else { &[3] };
+    let few_or_all = if all() { [1, 2, 3, 4, 7].as_slice() } else { &[3] };
     for &ranks in few_or_all {
         let ran = rows(mpirun(ranks, &format!("{words} --methods mpi-merge:gather=*")));
         let got: Vec<_> =

@@ -2,12 +2,10 @@
 //! cuSPARSE's symbols, and the messages for missing libraries. Tests that need NVIDIA's wheels print a message and end
 //! if these are not installed.
 
-#[path = "support/mod.rs"]
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::skip;
 use spmv_matrix::cache::{CacheFolder, Key};
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::Program;
@@ -18,7 +16,6 @@ use spmv_methods::device::cuda::usage::Usage;
 use spmv_methods::device::cuda::{self, cusparse, nvrtc};
 use spmv_methods::library;
 use spmv_methods::method::{Failed, Unavailable};
-use support::skip;
 
 const STORE: Program = Program {
     name: "store.cu",

@@ -24,12 +24,12 @@ use spmv_methods::device::probe::Probe;
 use spmv_methods::device::{Gpu, Program};
 use spmv_methods::method::{Choice, Device, Failed, Method, Unavailable, Unprepared};
 
-use super::all::all;
 use super::cubin::launch_bound;
 use super::product::{Asked, Place, products, variants_on};
 use super::recorder::{Log, Recorder, Seen, Unit};
 use super::small::Triplet;
 use super::{methods, on, say};
+use crate::support::all;
 
 /// The values of parameters to compile. All combinations on all architectures would take an hour.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,22 +1,26 @@
-//! Faults planted in the text of kernels. The model must detect each of them: by an error message that names the cause,
-//! or by a wrong result for some seed.
+//! Faults planted in the text of kernels: those of a table, and those that rules make. The model must detect each of
+//! them: by an error message that names the cause, or by a wrong result for some seed.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rayon::prelude::*;
 use spmv_matrix::Csr;
 use spmv_matrix::verify::Reference;
+use spmv_methods::METHODS;
 use spmv_methods::device::model::Model;
 use spmv_methods::device::sources::headers;
 use spmv_methods::device::{Gpu, Program};
-use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
+use spmv_methods::method::{Choice, Device, Failed, Unavailable, Unprepared};
 
 use super::faults::{FAULTS, Fault};
-use super::methods;
+use super::mutants::{Mutant, some_mutants};
 use super::product::{Asked, Place, products};
 use super::small::{mostly_empty, tiles, vector};
+use super::tokens::find;
+use super::{methods, on};
+use crate::support::all;
 
 /// The number of seeds with which a fault is tried.
 const SEEDS: u64 = 100;
@@ -24,7 +28,7 @@ const SEEDS: u64 = 100;
 fn faults() -> impl Iterator<Item = &'static Fault> {
     let is_tested =
         |fault: &&Fault| methods().any(|method| method.name == choice(fault.choice).method.name);
-    FAULTS.into_iter().flatten().filter(is_tested)
+    FAULTS.iter().filter(is_tested)
 }
 
 /// Matrices with rows of all lengths up to 40 and empty ones, more rows than a block has threads: one with a row of
@@ -58,59 +62,104 @@ fn band() -> Csr<f64> {
     Csr::from_triplets(261, 300, &triplets)
 }
 
-/// A matrix, and three vectors with their products, for the matrix and for its transpose.
+/// α and β: without y, and with all terms.
+const FACTORS: [(f64, f64); 2] = [(1.0, 0.0), (2.5, -0.5)];
+
+/// A matrix, and three vectors with their products for each pair of factors, for the matrix and for its transpose.
 struct Sample {
     csr: Csr<f64>,
-    products: [[(Vec<f64>, Reference); 3]; 2],
+    products: [[Products; 2]; 2],
+}
+
+type Products = [(Vec<f64>, Reference); 3];
+
+/// Returns the y before a product.
+fn before(rows: usize, beta: f64) -> Vec<f64> {
+    if beta == 0.0 { vec![f64::NAN; rows] } else { vector(rows, 1.7) }
 }
 
 fn samples() -> [Sample; 5] {
     let products = |operator: &Csr<f64>| {
-        [0.3, 0.5, 0.7].map(|phase| {
-            let x = vector(operator.cols(), phase);
-            let reference = Reference::new(operator, 1.0, &x, 0.0, &[]);
-            (x, reference)
+        FACTORS.map(|(alpha, beta)| {
+            let y = before(operator.rows(), beta);
+            [0.3, 0.5, 0.7].map(|phase| {
+                let x = vector(operator.cols(), phase);
+                let reference = Reference::new(operator, alpha, &x, beta, &y);
+                (x, reference)
+            })
         })
     };
     matrices().map(|csr| Sample { products: [products(&csr), products(&csr.transposed())], csr })
 }
 
-/// Returns the text of a program with its headers inserted.
-fn whole(program: &Program, seen: &mut Vec<&'static str>) -> String {
-    let mut line = |line: &'static str| {
+/// Returns the text of a program with its headers inserted, whose names are added to `seen`.
+fn whole(text: &str, mutant: Option<&Mutant>, seen: &mut Vec<&'static str>) -> String {
+    let mut inserted = String::new();
+    for line in text.lines().filter(|line| *line != "#pragma once") {
         let included = line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"'));
-        let header = headers().find(|(name, _)| Some(*name) == included);
-        match header {
-            Some((name, _)) if seen.contains(&name) => String::new(),
-            Some((name, source)) => {
+        match headers().find(|(name, _)| Some(*name) == included) {
+            Some((name, _)) if seen.contains(&name) => (),
+            Some((name, header)) => {
                 seen.push(name);
-                whole(&Program { name, source }, seen)
+                let changed = mutant.filter(|mutant| mutant.file == name);
+                let header = changed.map_or(header.to_owned(), |mutant| mutant.apply(header));
+                inserted += &whole(&header, mutant, seen);
             }
-            None => format!("{line}\n"),
+            None => {
+                inserted += line;
+                inserted.push('\n');
+            }
         }
-    };
-    program.text().lines().filter(|line| *line != "#pragma once").map(&mut line).collect()
+    }
+    inserted
 }
 
-/// Returns the symptom of a fault in the products with one seed; `None` without one, or if the matrix is refused.
-fn symptom(choice: &Choice, sample: &Sample, seed: u64, [from, to]: [&str; 2]) -> Option<String> {
-    let (old, new) = (from.to_owned(), to.to_owned());
+/// Returns the text of a program with a fault, if it has the place for it.
+fn with_fault(program: &Program, [from, to]: [&str; 2]) -> Option<String> {
+    let texts = [program.text().to_owned(), whole(program.text(), None, &mut Vec::new())];
+    texts.into_iter().find_map(|mut text| {
+        text.replace_range(find(&text, from)?, to);
+        Some(text)
+    })
+}
+
+/// Returns the text of a program with a mutant of it or of one of its headers.
+fn with_mutant(program: &Program, mutant: &Mutant) -> Option<String> {
+    if program.name == mutant.file {
+        return Some(mutant.apply(program.text()));
+    }
+    let mut seen = Vec::new();
+    let text = whole(program.text(), Some(mutant), &mut seen);
+    seen.contains(&mutant.file).then_some(text)
+}
+
+/// What the products of a method on a matrix show with one seed.
+struct Shown {
+    /// An error or a deviation.
+    symptom: Option<String>,
+    /// Whether a text was changed, or none was compiled because the matrix is refused.
+    is_planted: bool,
+}
+
+/// Computes the products of a method whose programs `change` may change, for one of the pairs of factors.
+fn shown(
+    choice: &Choice,
+    sample: &Sample,
+    (seed, pair): (u64, usize),
+    change: impl Fn(&Program) -> Option<String> + 'static,
+) -> Shown {
     let planted = Rc::new(Cell::new(false));
     let seen = planted.clone();
     let altered = move |program: &Program, _, _: &[_]| {
-        let mut source = program.text().to_owned();
-        if !source.contains(&old) {
-            source = whole(program, &mut Vec::new());
-        }
-        seen.set(seen.get() || source.contains(&old));
-        source.replacen(&old, &new, 1)
+        let changed = change(program);
+        seen.set(seen.get() || changed.is_some());
+        changed.unwrap_or_else(|| program.text().to_owned())
     };
     let gpu = Gpu::new(Model::tiny(seed).with(|model| model.rewrite = Some(Box::new(altered))));
-    let symptom_of = |asked| symptom_of(choice, sample, &gpu, asked);
+    let symptom_of = |asked| symptom_of(choice, sample, &gpu, asked, pair);
     let symptoms: Vec<_> = Asked::all(choice).map(symptom_of).collect();
-    let refused = symptoms.iter().any(Result::is_err);
-    assert!(planted.get() || refused, "{} has no {from}", choice.name());
-    symptoms.into_iter().flatten().flatten().next()
+    let is_planted = planted.get() || symptoms.iter().any(Result::is_err);
+    Shown { symptom: symptoms.into_iter().flatten().flatten().next(), is_planted }
 }
 
 /// Returns the first error or deviation of three products with different x. A counter or a flag that one product leaves
@@ -120,10 +169,12 @@ fn symptom_of(
     sample: &Sample,
     gpu: &Gpu,
     asked: Asked,
+    pair: usize,
 ) -> Result<Option<String>, Unavailable> {
     let Sample { csr, products: expected } = sample;
-    let expected = &expected[usize::from(asked.transpose)];
-    let y0 = vec![f64::NAN; if asked.transpose { csr.cols() } else { csr.rows() }];
+    let expected = &expected[usize::from(asked.transpose)][pair];
+    let asked = Asked { factors: FACTORS[pair], ..asked };
+    let y0 = before(if asked.transpose { csr.cols() } else { csr.rows() }, FACTORS[pair].1);
     let xs = expected.each_ref().map(|(x, _)| &x[..]);
     match products(choice, csr, &Place::Gpu(gpu), asked, &xs, &y0) {
         Ok(ys) => {
@@ -156,6 +207,14 @@ fn faults_in_kernels_are_detected() {
     assert!(unfound.is_empty(), "not found: {unfound:#?}");
 }
 
+/// Returns the symptom of a fault in the table.
+fn symptom(choice: &Choice, sample: &Sample, seed: u64, [from, to]: [&str; 2]) -> Option<String> {
+    let (old, new) = (from.to_owned(), to.to_owned());
+    let shown = shown(choice, sample, (seed, 0), move |program| with_fault(program, [&old, &new]));
+    assert!(shown.is_planted, "{} has no {from}", choice.name());
+    shown.symptom
+}
+
 fn is_found(samples: &[Sample], fault: &Fault) -> bool {
     let (choice, [from, to]) = (choice(fault.choice), fault.texts());
     let symptom = |sample, seed| symptom(&choice, sample, seed, [&from, &to]);
@@ -167,14 +226,58 @@ fn is_found(samples: &[Sample], fault: &Fault) -> bool {
     samples.iter().any(|sample| (0..2).all(|seed| is_reported(sample, seed)))
 }
 
-#[test]
-fn the_same_kernels_without_faults_are_right() {
+/// Returns the files of `cuda/` with the methods that compile them. Without faults, the products of these are right.
+fn users(samples: &[Sample]) -> BTreeMap<&'static str, (&'static str, Vec<Choice<'static>>)> {
+    let mut users: BTreeMap<_, (_, Vec<Choice>)> = BTreeMap::new();
     let names: BTreeSet<_> = faults().map(|fault| fault.choice).collect();
-    for sample in samples() {
-        for name in &names {
-            assert_eq!(symptom(&choice(name), &sample, 1, ["", ""]), None, "{name}");
+    let ours = on(Device::Gpu).filter(|choice| choice.method.name.starts_with("gpu-"));
+    for choice in ours.chain(names.into_iter().filter(|name| name.contains(':')).map(choice)) {
+        let files = Rc::new(RefCell::new(BTreeMap::new()));
+        for sample in samples {
+            let files = files.clone();
+            let shown = shown(&choice, sample, (1, 0), move |program| {
+                let mut seen = Vec::new();
+                whole(program.text(), None, &mut seen);
+                files.borrow_mut().insert(program.name, program.text());
+                files.borrow_mut().extend(headers().filter(|(name, _)| seen.contains(name)));
+                None
+            });
+            assert_eq!(shown.symptom, None, "{}", choice.name());
+        }
+        for (name, text) in files.take() {
+            users.entry(name).or_insert((text, Vec::new())).1.push(choice.clone());
         }
     }
+    users
+}
+
+/// Returns whether a product shows a mutant, or no compiler accepts it.
+fn is_killed(mutant: &Mutant, samples: &[Sample], users: &[Choice]) -> bool {
+    let shows = |pair: usize, choice: &Choice, sample: &Sample| {
+        let planted = mutant.clone();
+        let change = move |program: &Program| with_mutant(program, &planted);
+        shown(choice, sample, (pair as u64, pair), change).symptom.is_some()
+    };
+    let some = || users.iter().step_by(users.len().div_ceil(8));
+    let in_some =
+        |pair| some().any(|choice| samples.iter().any(|sample| shows(pair, choice, sample)));
+    (0..FACTORS.len()).any(in_some)
+}
+
+#[test]
+fn mutants_of_kernels_are_detected() {
+    let samples = samples();
+    let users = users(&samples);
+    let count = if all() { 4 } else { 2 };
+    let of_file = |(file, (text, choices)): (&&'static str, &(&str, Vec<Choice<'static>>))| {
+        let mutants = some_mutants(file, text, count).into_iter();
+        mutants.map(|mutant| (mutant, choices.clone())).collect::<Vec<_>>()
+    };
+    let mutants: Vec<_> = users.iter().flat_map(of_file).collect();
+    let survives = |(mutant, users): &&(Mutant, Vec<Choice>)| !is_killed(mutant, &samples, users);
+    let unfound: Vec<_> = mutants.par_iter().filter(survives).map(|(mutant, _)| mutant).collect();
+    assert!(unfound.is_empty(), "not found, or to be listed as equivalent: {unfound:#?}");
+    assert!(methods().count() < METHODS.len() || mutants.len() > 70, "{}", mutants.len());
 }
 
 /// Hashes are too seldom equal for a test, unless all of them are.

@@ -11,8 +11,8 @@ use spmv_methods::simd::Isa;
 use spmv_methods::team::Team;
 use spmv_methods::vendor::mkl::mkl;
 
-use super::fake_cusparse::FakeCuSparse;
 use super::small::vector;
+use crate::fake_cusparse::FakeCuSparse;
 
 pub enum Place<'a> {
     Team(&'a Team, Isa),

@@ -17,7 +17,7 @@ use spmv_methods::device::model::Model;
 use spmv_methods::device::model::occupancy::Limits;
 use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
-use super::forward::of_the_model;
+use crate::forward::of_the_model;
 
 /// The name of a program, the name of its precision, and its compile-time constants.
 pub type Unit = (&'static str, &'static str, Vec<(&'static str, usize)>);

@@ -3,11 +3,12 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
-use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::{Dir, EXACT, LITTLE_MEMORY, Ran, at_once, behind, compiled, signal};
+use crate::{
+    Dir, EXACT, LITTLE_MEMORY, Ran, at_once, behind, children, compiled, eventually, signal,
+};
 
 const METHODS: &str = "seq,mkl-ie,mkl-ie-opt,merge";
 const SEGV: &str = "the child process was ended by signal 11 (SIGSEGV)";
@@ -130,7 +131,7 @@ fn system_ends_at_the_first_signal() {
     let mut program = place.program("system --threads 1");
     program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "load-hang");
     let mut child = program.stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(100));
+    assert!(eventually(|| !children(&child).is_empty()));
     signal(&child, Signal::SIGTERM);
     assert_eq!(child.wait().unwrap().signal(), Some(Signal::SIGTERM as i32));
 }

@@ -32,6 +32,7 @@ fn counting<R>(place: &Dir, call: impl FnOnce() -> R) -> R {
         scope.spawn(|| {
             while !is_done.load(Ordering::Relaxed) {
                 count();
+                // Watts are joules per second of the real clock.
                 thread::sleep(Duration::from_millis(1));
             }
         });

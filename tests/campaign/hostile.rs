@@ -88,9 +88,8 @@ fn assert_html(text: &str) {
     assert!(text.matches("script>").count() <= 2, "{text}");
 }
 
-/// Each output form of a run and of its results is harmless in its own way, and data have the names as they are.
-#[test]
-fn every_output_form_is_harmless() {
+/// Creates a folder with the results of a marked matrix in every format. Data have its name and its kind as they are.
+fn marked() -> Dir {
     let place = Dir::with_matrices(&[30]);
     fs::rename(place.path("matrices/m1.mtx"), place.path(MARKED)).unwrap();
     let matrix = fs::read_to_string(place.path(MARKED)).unwrap();
@@ -120,9 +119,13 @@ fn every_output_form_is_harmless() {
     let name = google["benchmarks"][0]["name"].as_str().unwrap();
     assert!(marked.contains(name.split("/seq/").next().unwrap()), "{name}");
     assert_eq!(place.read("lines.txt").lines().count(), 1);
-    // Rows of another program, whose methods, reasons and runs have such names too.
+    place
+}
+
+/// Adds rows of another program, whose methods, reasons and runs have such names too.
+fn add_rows(place: &Dir) {
     let row = |status: &str| {
-        let hostile = edited(&csv, |row| {
+        let hostile = edited(&place.read("a.csv"), |row| {
             let all = ["method_name", "reason", "run_id", "library_version"];
             row.extend(all.map(|column| (column.to_owned(), KIND.to_owned())));
             row.extend([("status".to_owned(), status.to_owned())]);
@@ -137,6 +140,13 @@ fn every_output_form_is_harmless() {
         "b`<i>.csv.run.json",
         format!("{{\"run_id\": {KIND:?}, \"system\": {{\"cpu\": {KIND:?}}}}}"),
     );
+}
+
+/// Each output form of a run and of its results is harmless in its own way.
+#[test]
+fn every_output_form_is_harmless() {
+    let place = marked();
+    add_rows(&place);
     for (words, file) in [
         ("report a.csv b`<i>.csv -o report", "report/report.html"),
         ("report a.csv b`<i>.csv -o r.html", "r.html"),

@@ -90,6 +90,7 @@ fn warnings_end_a_run_in_order_and_ignored_signals_do_not() {
         let place = Dir::with_matrices(&[40]);
         let process = waiting_without(&place, ignored);
         signal(&process, sent);
+        // The parent looks for signals every 100 ms. Of a signal that it ignores, nothing can be seen.
         std::thread::sleep(Duration::from_millis(200));
         place.write("go", "");
         let ran = end_of(process).exits(status);
@@ -124,6 +125,7 @@ fn an_interrupt_of_one_matrix_shows_its_statistics_and_samples() {
         let mut process = place.program(words).spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
         assert!(lines.any(|line| line.contains("length 1-9: ")));
+        // Nothing shows that there are samples.
         std::thread::sleep(Duration::from_secs_f64(pause));
         signal(&process, Signal::SIGINT);
         let rest: Vec<_> = lines.collect();

@@ -1,7 +1,5 @@
 //! Tests of the real program under crashes, hangs, kills, full disks and unusual files.
 
-#[path = "../battery/all.rs"]
-mod all;
 mod crash;
 mod driver;
 mod energy;
@@ -31,7 +29,7 @@ use std::sync::Mutex;
 
 use nix::sys::signal::{SigHandler, Signal};
 use nix::unistd::Pid;
-use support::{Dir, Ran, column, eventually, signal, skip};
+use support::{Dir, Ran, column, eventually, rows, signal, skip};
 
 /// Settings with which everything except times is the same in every run.
 const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --device cpu --methods";
@@ -144,10 +142,6 @@ fn band(rows: usize) -> String {
         }
     }
     format!("%%MatrixMarket matrix coordinate real general\n{rows} {rows} {entries}\n{text}")
-}
-
-fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
-    csv::Reader::from_reader(csv.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
 /// Returns the file with the rows that `edit` keeps and may change.

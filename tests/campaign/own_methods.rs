@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::all::all;
 use crate::plugins::faulty;
+use crate::support::all;
 use crate::{Dir, Ran, at_once, compiled, rows, skip};
 
 fn check(place: &Dir, library: &Path, words: &str) -> Ran {

@@ -126,51 +126,54 @@ fn a_folder_of_plugins_can_be_measured_compared_and_resumed() {
     run(&format!("{words} --resume")).says("the run began with libfaulty.so");
 }
 
+const SEGV: &str = "the child process was ended by signal 11 (SIGSEGV) while running";
+
+/// Methods with their options, status and reason.
+const FAULTS: &[(&str, &str, &str)] = &[
+    ("refuses", "skipped", "it takes only matrices with one row"),
+    ("fails", "failed", "its file is missing"),
+    ("fails-later", "failed", "multiply returned -7"),
+    ("fails-in-info", "failed", "info returned -1"),
+    ("crashes-in-prepare", "failed", SEGV),
+    ("crashes-in-multiply", "failed", SEGV),
+    ("crashes-in-destroy", "failed", SEGV),
+    ("exits", "failed", "the child process exited with status 0 while running"),
+    ("writes-after-y", "failed", "it has changed the memory before or after y"),
+    ("writes-before-y", "failed", "it has changed the memory before or after y"),
+    ("writes-x", "failed", "it has changed x"),
+    ("writes-matrix", "failed", "it has changed the matrix"),
+    ("writes-matrix-in-destroy", "failed", "it has changed the matrix"),
+    ("keeps-x", "wrong", ""),
+    ("reads-y", "wrong", ""),
+    ("blocks-signals", "failed", "it has changed the signal mask, and not restored it"),
+    ("nests", "failed", "it called parallel within a body, or in a thread of its own"),
+    ("releases-others", "failed", "it called release with an address that allocate did not"),
+    ("hangs --timeout 2", "timeout", "within the 2 s of --timeout"),
+    ("changes-folder", "failed", "it has changed the working directory, and not restored it"),
+    ("leaves-folder", "failed", "it has changed the working directory, and not restored it"),
+    ("opens-files", "failed", "it has changed the number of open files"),
+    ("sets-alarm", "failed", "it has changed the timers of the process"),
+    ("limits-memory", "failed", "it has changed the limits of the process"),
+    ("limits-time", "failed", "it has changed the limits of the process"),
+    ("ignores-signals", "failed", "it has changed the handling of signals"),
+    ("masks-files", "failed", "it has changed the file mode mask"),
+    ("renices", "failed", "it has changed the scheduling of a thread"),
+    ("schedules", "failed", "it has changed the scheduling of a thread"),
+    ("slackens", "failed", "it has changed the scheduling of a thread"),
+    ("kills-siblings", "ok", ""),
+    ("stops-siblings", "ok", ""),
+    ("stops", "ok", "a signal stopped its process while it was measured"),
+    ("says-done", "failed", "the child process reported its end while"),
+    ("forks-for-ever", "failed", "the child process started too many processes while"),
+    ("forks", "failed", "it has changed the set of running processes, and not restored it"),
+    ("forks-twice", "failed", "it has changed the set of running processes"),
+    ("forks-and-crashes", "failed", SEGV),
+    ("interrupts-in-destroy", "failed", "the child process received a signal to end"),
+];
+
 #[test]
 fn each_fault_of_a_method_is_one_row() {
     let (place, library) = faulty(&[30]);
-    let segv = "the child process was ended by signal 11 (SIGSEGV) while running";
-    let cases = [
-        ("refuses", "skipped", "it takes only matrices with one row"),
-        ("fails", "failed", "its file is missing"),
-        ("fails-later", "failed", "multiply returned -7"),
-        ("fails-in-info", "failed", "info returned -1"),
-        ("crashes-in-prepare", "failed", segv),
-        ("crashes-in-multiply", "failed", segv),
-        ("crashes-in-destroy", "failed", segv),
-        ("exits", "failed", "the child process exited with status 0 while running"),
-        ("writes-after-y", "failed", "it has changed the memory before or after y"),
-        ("writes-before-y", "failed", "it has changed the memory before or after y"),
-        ("writes-x", "failed", "it has changed x"),
-        ("writes-matrix", "failed", "it has changed the matrix"),
-        ("writes-matrix-in-destroy", "failed", "it has changed the matrix"),
-        ("keeps-x", "wrong", ""),
-        ("reads-y", "wrong", ""),
-        ("blocks-signals", "failed", "it has changed the signal mask, and not restored it"),
-        ("nests", "failed", "it called parallel within a body, or in a thread of its own"),
-        ("releases-others", "failed", "it called release with an address that allocate did not"),
-        ("hangs --timeout 2", "timeout", "within the 2 s of --timeout"),
-        ("changes-folder", "failed", "it has changed the working directory, and not restored it"),
-        ("leaves-folder", "failed", "it has changed the working directory, and not restored it"),
-        ("opens-files", "failed", "it has changed the number of open files"),
-        ("sets-alarm", "failed", "it has changed the timers of the process"),
-        ("limits-memory", "failed", "it has changed the limits of the process"),
-        ("limits-time", "failed", "it has changed the limits of the process"),
-        ("ignores-signals", "failed", "it has changed the handling of signals"),
-        ("masks-files", "failed", "it has changed the file mode mask"),
-        ("renices", "failed", "it has changed the scheduling of a thread"),
-        ("schedules", "failed", "it has changed the scheduling of a thread"),
-        ("slackens", "failed", "it has changed the scheduling of a thread"),
-        ("kills-siblings", "ok", ""),
-        ("stops-siblings", "ok", ""),
-        ("stops", "ok", "a signal stopped its process while it was measured"),
-        ("says-done", "failed", "the child process reported its end while"),
-        ("forks-for-ever", "failed", "the child process started too many processes while"),
-        ("forks", "failed", "it has changed the set of running processes, and not restored it"),
-        ("forks-twice", "failed", "it has changed the set of running processes"),
-        ("forks-and-crashes", "failed", segv),
-        ("interrupts-in-destroy", "failed", "the child process received a signal to end"),
-    ];
     // On a machine with one CPU there is no other to be bound to.
     let has_others = std::thread::available_parallelism().unwrap().get() > 1;
     let of_cpus = "it has changed the CPUs on which the thread may run";
@@ -179,7 +182,7 @@ fn each_fault_of_a_method_is_one_row() {
     let timer = Path::new("/proc/self/timers").exists();
     let timer =
         timer.then_some(("sets-timer", "failed", "it has changed the timers of the process"));
-    let cases: Vec<_> = cases.into_iter().chain(binds).chain(timer).collect();
+    let cases: Vec<_> = FAULTS.iter().copied().chain(binds).chain(timer).collect();
     at_once(&cases, |&(words, status, reason)| {
         let (method, options) = words.split_once(' ').unwrap_or((words, ""));
         let (found, text) = outcome(&place, &library, method, options);
@@ -320,7 +323,6 @@ fn a_plugin_that_cannot_be_used_is_refused_with_the_reason() {
     assert!(ran.column("reason")[1].contains("which --no-isolate does not use"), "{ran:?}");
 }
 
-/// A method for a GPU is listed as one, and needs a real GPU: `tests/driver.rs` runs it with a fake driver.
 /// The methods with which `scripts/certainty` finds out how certain a comparison is, and the script.
 #[test]
 fn equal_products_and_longer_ones_are_compared() {
@@ -345,6 +347,7 @@ fn equal_products_and_longer_ones_are_compared() {
     assert_eq!(ran.stdout.lines().filter(|line| of_runs(line)).count(), 2, "{ran:?}");
 }
 
+/// A method for a GPU is listed as one, and needs a real GPU: `tests/driver.rs` runs it with a fake driver.
 #[test]
 fn a_method_for_a_gpu_does_not_run_on_a_model() {
     let place = Dir::with_matrices(&[50]);

@@ -1,30 +1,22 @@
 //! Tests of the program with files that need too much memory, pipes without data, and files that change.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use glob::{GlobResult, glob};
 use nix::libc::O_NONBLOCK;
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
+use crate::support::gzip;
 use crate::{Dir, LITTLE_MEMORY, behind, end_of, eventually, signal};
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
 const MEASURE: &str =
     "--methods seq --threads 1 --no-cache --no-bandwidth --quiet --max-time 0.01 --rounds 1";
-
-fn gzip(text: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(text).unwrap();
-    encoder.finish().unwrap()
-}
 
 #[test]
 fn small_files_with_large_contents_need_little_memory() {
@@ -117,6 +109,7 @@ fn a_long_comment_can_be_interrupted() {
     place.write("a.mtx.gz", [head, member.repeat(1 << 12)].concat());
     let child = place.program(&format!("--mtx a.mtx.gz {MEASURE}")).spawn().unwrap();
     wait_for_opening(&place.path("a.mtx.gz"));
+    // Within the comment, of which nothing can be seen.
     std::thread::sleep(Duration::from_millis(50));
     signal(&child, Signal::SIGINT);
     end_of(child).exits(1);
@@ -155,6 +148,7 @@ fn a_second_signal_ends_the_process() {
     let state = format!("/proc/{}/status", child.id());
     assert!(eventually(|| catches(&fs::read_to_string(&state).unwrap(), Signal::SIGTERM)));
     signal(&child, Signal::SIGINT);
+    // Signals that follow sooner are a part of the same request.
     std::thread::sleep(Duration::from_millis(250));
     assert!(child.try_wait().unwrap().is_none());
     assert!(eventually(|| {

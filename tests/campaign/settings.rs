@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::all::all;
+use crate::support::all;
 use crate::{Dir, assert_same, at_once, rows};
 
 const WORDS: &str =

@@ -1,8 +1,9 @@
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::env::{Dir, Ran};
-use crate::{EXACT, SMALL};
+use super::env::{Dir, Ran};
+use super::{EXACT, SMALL};
+use crate::support::gzip;
 
 fn corpus(dir: &Dir, more: &str) -> Ran {
     dir.run_keeping(&format!("corpus DIR {EXACT} --format json {more}")).exits(0)
@@ -83,13 +84,11 @@ fn only_the_program_s_own_files_are_cleared() {
 #[test]
 fn an_archive_is_read_like_its_matrix() {
     let dir = Dir::new(&[]);
-    let file = File::create(dir.path("small.tar.gz")).unwrap();
-    let compressed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-    let mut archive = tar::Builder::new(compressed);
+    let mut archive = tar::Builder::new(Vec::new());
     let mut header = tar::Header::new_gnu();
     header.set_size(SMALL.len() as u64);
     archive.append_data(&mut header, "small/small.mtx", SMALL.as_bytes()).unwrap();
-    archive.into_inner().unwrap().finish().unwrap();
+    dir.write("small.tar.gz", gzip(&archive.into_inner().unwrap()));
     assert_eq!(from_cache(&corpus(&dir, "")), [false]);
     assert_eq!(from_cache(&corpus(&dir, "")), [true]);
     dir.run(&format!("--mtx DIR/small.tar.gz {EXACT}")).prints("num_nonzeros: 4");

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::env::{Dir, run};
+use super::env::{Dir, run};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const END: &str = "<!-- end -->\n";

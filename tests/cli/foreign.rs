@@ -1,9 +1,8 @@
 //! Result files that went through other programs: compressed, joined by `cat`, or in another format.
 
-use std::io::Write;
-
-use crate::env::Dir;
-use crate::{EXACT, SMALL};
+use super::env::Dir;
+use super::{EXACT, SMALL};
+use crate::support::gzip;
 
 fn measured() -> Dir {
     let dir = Dir::new(&[("a.mtx", SMALL)]);
@@ -23,9 +22,7 @@ fn compressed_rows_and_json_are_read_like_the_csv() {
         let words = shown.split_whitespace().filter(|word| !word.starts_with(['─', '═']));
         words.map(str::to_owned).collect::<Vec<_>>()
     };
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(text.as_bytes()).unwrap();
-    dir.write("a.csv.gz", gzip.finish().unwrap());
+    dir.write("a.csv.gz", gzip(text.as_bytes()));
     dir.write("a.csv.zst", zstd::encode_all(text.as_bytes(), 0).unwrap());
     for name in ["a.csv.gz", "a.csv.zst", "a.json"] {
         assert_eq!(report(name), report("a.csv"));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::env::{Dir, run};
+use super::env::{Dir, run};
 
 /// Asserts that a measured device file is that of the model: texts exactly, numbers within 15 %.
 fn assert_reproduces(name: &str, measured: &str) {

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use crate::env::{Dir, interrupted, run};
-use crate::{EXACT, SMALL};
+use super::env::{Dir, interrupted, run};
+use super::{EXACT, SMALL};
 
 #[test]
 fn an_interrupt_leaves_complete_rows_of_complete_matrices() {

@@ -1,7 +1,7 @@
 //! Tests of values that exceed the range of a precision: methods are skipped, because that is not an error of theirs.
 
-use crate::env::Dir;
-use crate::{EXACT, SMALL};
+use super::env::Dir;
+use super::{EXACT, SMALL};
 
 #[test]
 fn what_overflows_is_skipped_with_the_reason() {

@@ -2,7 +2,7 @@ use spmv_bench::bench::clock::SystemClock;
 use spmv_methods::device::model::Model;
 use std::fs;
 
-use crate::env::{Dir, Ran, run, run_on};
+use super::env::{Dir, Ran, run, run_on};
 
 const EXPERIMENT: &str = r#"
 title = "Two shapes"

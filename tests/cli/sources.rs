@@ -1,5 +1,5 @@
-use crate::env::Dir;
-use crate::{EXACT, SMALL};
+use super::env::Dir;
+use super::{EXACT, SMALL};
 
 const DATASETS: &str = r#"
 matrix = [
@@ -51,9 +51,8 @@ fn matrices_without_a_surrogate_are_reported() {
     }
 }
 
-/// Matrices of different groups may have the same name. Copies of their folder are compared by the paths below it.
-#[test]
-fn equal_names_in_different_groups_are_different_matrices() {
+/// Creates two copies of a folder in which matrices of different groups have the same name, and their results.
+fn copies() -> Dir {
     let dir = Dir::new(&[]);
     // Two groups with a matrix of the same name, of which one has more rows.
     let groups = [("G1", SMALL.to_owned()), ("G2", SMALL.replace("\n3 4 4\n", "\n5 4 4\n"))];
@@ -78,6 +77,13 @@ fn equal_names_in_different_groups_are_different_matrices() {
         let left_out = ran.stderr.matches("left out: ").count();
         assert_eq!(left_out, usize::from(words.starts_with("corpus")), "{ran:?}");
     }
+    dir
+}
+
+/// Copies of a folder are compared by the paths below it.
+#[test]
+fn equal_names_in_different_groups_are_different_matrices() {
+    let dir = copies();
     for files in [
         "DIR/a.csv",
         "DIR/b.csv",

@@ -1,10 +1,8 @@
 //! Creates archives like those of the collection, and damaged ones.
 
-use std::io::Write;
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use tar::{EntryType, Header};
+
+use crate::support::gzip;
 
 #[derive(Default)]
 pub struct Tar(Vec<u8>);
@@ -56,9 +54,7 @@ impl Tar {
 
     /// Compresses the tar file without its end.
     pub fn cut(self) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(&self.0).unwrap();
-        encoder.finish().unwrap()
+        gzip(&self.0)
     }
 }
 

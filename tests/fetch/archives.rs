@@ -34,8 +34,8 @@ fn damaged_archives_are_refused() {
     }
 }
 
-#[test]
-fn archives_of_something_else_are_refused() {
+/// Archives of `T/tiny` with something else, and why they are refused.
+fn others() -> Vec<(Vec<u8>, &'static str)> {
     let tar = || Tar::of("tiny", TINY);
     let file = |path| Tar::default().file(path, TINY).gzip();
     let link = |kind| Tar::default().entry(kind, "tiny/tiny.mtx", "/etc/passwd").gzip();
@@ -46,7 +46,7 @@ fn archives_of_something_else_are_refused() {
     };
     let between = "it cannot be extracted: more than 1048576 bytes of headers between two entries";
     let absent = "it does not contain tiny/tiny.mtx";
-    for (archive, expected) in [
+    vec![
         (file("other/other.mtx"), absent),
         (Tar::default().gzip(), absent),
         (file("tiny.mtx"), absent),
@@ -83,7 +83,12 @@ fn archives_of_something_else_are_refused() {
             Tar::of("tiny", &format!("{TINY}1 2 3\n")).gzip(),
             "tiny.mtx: 5 entry lines, but its size line specifies 4",
         ),
-    ] {
+    ]
+}
+
+#[test]
+fn archives_of_something_else_are_refused() {
+    for (archive, expected) in others() {
         let place = Place::with(&archive);
         let expected = format!("the archive from SERVER/MM/T/tiny.tar.gz: {expected}");
         assert_eq!(place.fail_cleanly("T/tiny --aux"), expected);

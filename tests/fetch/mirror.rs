@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::place::Place;
 use crate::server::Reply;
+use crate::support::Ran;
 
 /// Matrices of each symmetry in the index, two of them with the same name.
 const SURROGATES: &str = r#"
@@ -22,22 +23,29 @@ source = "this test"
 members = ["S/mesh", "S/web", "R/web"]
 "#;
 
-#[test]
-fn a_set_of_surrogates_is_mirrored_fetched_and_measured() {
+fn program(place: &Place, words: &str) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
+    command.current_dir(place.path("")).env("SPMV_BENCH_CACHE", place.path("cache"));
+    place.ran(command.args(words.split(' ')).output().unwrap()).exits(0)
+}
+
+/// Creates a place whose server is a mirror of the surrogates.
+fn mirror() -> Place {
     let place = Place::new();
     place.write("my.toml", SURROGATES);
-    let program = |words: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
-        command.current_dir(place.path("")).env("SPMV_BENCH_CACHE", place.path("cache"));
-        place.ran(command.args(words.split(' ')).output().unwrap()).exits(0)
-    };
-    program("generate surrogate:surrogates --datasets my.toml --mirror mirror");
+    program(&place, "generate surrogate:surrogates --datasets my.toml --mirror mirror");
     for path in ["/files/ssstats.csv", "/MM/S/mesh.tar.gz", "/MM/S/web.tar.gz", "/MM/R/web.tar.gz"]
     {
         let file = place.path(&format!("mirror{path}"));
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o444, 0o444, "{path}");
         place.server.serve(path, &fs::read(file).unwrap(), &[Reply::File]);
     }
+    place
+}
+
+#[test]
+fn a_set_of_surrogates_is_mirrored_fetched_and_measured() {
+    let place = mirror();
     place.succeed("surrogates");
     assert_eq!(place.server.requests().len(), 3);
     // The index of the mirror describes the same matrices.
@@ -54,7 +62,7 @@ fn a_set_of_surrogates_is_mirrored_fetched_and_measured() {
     taken.says("0 downloaded, 3 present");
     let corpus = |what: &str| {
         let exact = "--methods seq --iterations 1 --rounds 1 --threads 1 --format json";
-        program(&format!("corpus {what} {exact}")).json()
+        program(&place, &format!("corpus {what} {exact}")).json()
     };
     for is_cached in [false, true] {
         let reports = corpus("to");

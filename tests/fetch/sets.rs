@@ -106,48 +106,34 @@ fn the_index_is_updated_only_if_asked() {
     assert_eq!(listed_ids(&place, "--all"), ["X/new"]);
 }
 
-/// Each case has the answer to the request of the index and the message, in which `…` stands for any text.
+/// Each case has the answer to the request of the index, and how the message begins and ends. The unit tests have more
+/// cases of what an index may contain.
 #[test]
 fn an_index_that_is_damaged_leaves_the_one_before() {
     let place = indexed();
     place.succeed("--update-index");
-    let row = |from, to| INDEX.replace(from, to);
-    let many = ",".repeat(10_000_000);
-    let long = ",".repeat(40);
-    let address = "SERVER/files/ssstats.csv";
-    for (text, reply, expected) in [
-        (row("5,5,7", "5,x,7"), Reply::File, ":3: cols 'x' is not a number or is out of range"),
-        (row("5,5,7", "5,-5,7"), Reply::File, ":3: cols '-5' is not a number or is out of range"),
+    for (text, reply, begin, end) in [
         (
-            row("0,0,1,0,e", "0,0,2,0,e"),
+            INDEX.replace("V,N", "\u{1b}[31mV,N"),
             Reply::File,
-            ":5: pattern symmetry '2' is not a number or …",
+            ":4: '\\u{1b}[31mV/Near' is not of the form GROUP/NAME",
+            "",
         ),
-        (row("V,N", "..,N"), Reply::File, ":4: '../Near' is not of the form GROUP/NAME"),
-        (row("V,N", "\u{1b}[31mV,N"), Reply::File, ":4: '\\u{1b}[31mV/Near' is not of the form …"),
-        (INDEX[..99].into(), Reply::File, ":4: 8 fields instead of 13: group, name, …"),
         (
             INDEX[..81].into(),
             Reply::File,
             ":1: 3 matrices must follow, not 1; is the file incomplete?",
+            "",
         ),
-        (format!("1\n\n{many}"), Reply::File, ":3: 10000001 fields instead of 13: group, name, …"),
-        (many, Reply::File, &format!(":1: this line must be the number of matrices, not '{long}'")),
-        (INDEX.into(), declaring(INDEX.len() + 9), ": … (4 attempts)"),
-        (INDEX.into(), status(500), ": 500 Internal Server Error (4 attempts)"),
-        (String::new(), Reply::Endless, ": the file has 671…, but at most 67108864 are allowed"),
+        (INDEX.into(), declaring(INDEX.len() + 9), ": ", "(4 attempts)"),
+        (INDEX.into(), status(500), ": 500 Internal Server Error", "(4 attempts)"),
+        (String::new(), Reply::Endless, ": the file has 671", "at most 67108864 are allowed"),
     ] {
         place.server.serve("/files/ssstats.csv", text.as_bytes(), &[reply]);
         let ran = place.run("--update-index").exits(2);
-        let reason =
-            ran.stderr.strip_prefix("spmv-bench: the collection's index cannot be downloaded: ");
-        let reason = reason
-            .and_then(|reason| reason.strip_prefix(address)?.strip_suffix(&format!("{HINT}\n")));
-        let (begin, end) = expected.split_once('…').unwrap_or((expected, ""));
-        let is_expected =
-            reason.is_some_and(|reason| reason.starts_with(begin) && reason.ends_with(end));
-        assert!(is_expected, "{expected}: {}", &ran.stderr[..ran.stderr.len().min(500)]);
-        assert_eq!(listed_ids(&place, "--all"), ["V/far", "V/Near", "W/far"], "{expected}");
+        let begin = format!("index cannot be downloaded: SERVER/files/ssstats.csv{begin}");
+        ran.says(&begin).says(&format!("{end}{HINT}\n"));
+        assert_eq!(listed_ids(&place, "--all"), ["V/far", "V/Near", "W/far"], "{begin}");
     }
     // What cannot be stored is an error too.
     place.server.serve("/files/ssstats.csv", OTHER.as_bytes(), &[Reply::File]);
@@ -181,10 +167,4 @@ fn unknown_names_are_refused_with_suggestions() {
     ] {
         place.run(words).exits(2).says(expected);
     }
-    let place = Place::new();
-    place.server.serve("/files/ssstats.csv", b"many", &[Reply::File]);
-    let ran = place.run("--update-index");
-    let expected = "spmv-bench: the collection's index cannot be downloaded: SERVER/files/ssstats.csv:1: \
-                    this line must be the number of matrices, not 'many'";
-    assert_eq!(ran.exits(2).stderr, format!("{expected}{HINT}\n"));
 }

@@ -11,7 +11,7 @@ use spmv_matrix::cache::hex;
 use crate::archive::Tar;
 use crate::place::{HINT, LEDGER, Place, TINY};
 use crate::server::{Reply, moved};
-use crate::support::{Dir, skip};
+use crate::support::{Dir, Ran, skip};
 
 /// A server that sends files in a folder as complete responses, until it is dropped.
 struct Https {
@@ -86,25 +86,31 @@ fn serving(base: &str, names: &str, time: &str) -> Option<(Https, Dir)> {
     }
 }
 
+const FILES: &str = "http://sparse-files.engr.tamu.edu";
+
 /// The website answers over https and leads to the server of files, which has only http. The local server is the proxy
-/// for both.
-#[test]
-fn the_collection_needs_no_option() {
-    const FILES: &str = "http://sparse-files.engr.tamu.edu";
-    let Some((https, folder)) = redirecting(FILES) else { return };
+/// for both, and has `T/tiny` and an index.
+fn collection() -> Option<(Https, Dir, Place)> {
+    let (https, folder) = redirecting(FILES)?;
     let place = Place::new();
     place.server.tunnel_to(https.port.parse().unwrap());
     let archive = Tar::of("tiny", TINY).gzip();
     place.server.serve(&format!("{FILES}/MM/T/tiny.tar.gz"), &archive, &[Reply::File]);
     let index = "1\n\nT,tiny,3,4,3,1,0,0,0,0,0,kind,4\n";
     place.server.serve(&format!("{FILES}/files/ssstats.csv"), index.as_bytes(), &[Reply::File]);
-    let proxy = place.server.address();
-    let run = |words: &str| {
-        let mut command = place.command(words);
-        command.env_remove("SPMV_BENCH_MIRROR").env("SSL_CERT_FILE", folder.path("ca.pem"));
-        place.ran(command.env("HTTPS_PROXY", &proxy).env("HTTP_PROXY", &proxy).output().unwrap())
-    };
-    let ran = run("--filter rows<9 --update-index");
+    Some((https, folder, place))
+}
+
+fn run(place: &Place, folder: &Dir, words: &str) -> Ran {
+    let (mut command, proxy) = (place.command(words), place.server.address());
+    command.env_remove("SPMV_BENCH_MIRROR").env("SSL_CERT_FILE", folder.path("ca.pem"));
+    place.ran(command.env("HTTPS_PROXY", &proxy).env("HTTP_PROXY", &proxy).output().unwrap())
+}
+
+#[test]
+fn the_collection_needs_no_option() {
+    let Some((_https, folder, place)) = collection() else { return };
+    let ran = run(&place, &folder, "--filter rows<9 --update-index");
     assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
     let way = |path: &str| format!("https://sparse.tamu.edu/{path} -> {FILES}/{path}");
     let (file, index) = (way("MM/T/tiny.tar.gz"), way("files/ssstats.csv"));
@@ -121,13 +127,17 @@ fn the_collection_needs_no_option() {
     let requests = place.server.paths();
     let expected = ["sparse.tamu.edu:443".to_owned(), format!("{FILES}/MM/T/tiny.tar.gz")];
     assert_eq!(requests[2..], expected, "{requests:?}");
-    // With a known SHA-256 there is no warning, and all sites are tried for a matrix that the first one does not have.
+}
+
+/// With a known SHA-256 there is no warning, and all sites are tried for a matrix that the first one does not have.
+#[test]
+fn a_known_archive_may_come_over_http_and_from_any_site() {
+    let Some((_https, folder, place)) = collection() else { return };
     folder.write("MM/U/tiny.tar.gz", "HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n");
-    fs::remove_dir_all(place.path("to")).unwrap();
-    let sha256 = hex(Sha256::new_with_prefix(&archive));
+    let sha256 = hex(Sha256::new_with_prefix(Tar::of("tiny", TINY).gzip()));
     let known = place.read("my.toml").replacen("rows", &format!("sha256 = \"{sha256}\", rows"), 1);
     place.write("my.toml", known);
-    let ran = run("T/tiny U/tiny");
+    let ran = run(&place, &folder, "T/tiny U/tiny");
     assert!(ran.stderr.contains("to/tiny.mtx") && !ran.stderr.contains("warning"), "{ran:?}");
     let refused = ran.stderr.lines().find(|line| line.starts_with("U/tiny: not")).unwrap();
     for site in [

@@ -12,9 +12,9 @@ use spmv_methods::method::Choice;
 use spmv_results::row::Row;
 use spmv_results::settings::{Protocol, Settings};
 
-use super::fake_cusparse::FakeCuSparse;
 use super::recorder::Recorder;
 use super::{grid, on_gpu, settings};
+use crate::fake_cusparse::FakeCuSparse;
 
 /// Returns a GPU with one microsecond per operation and 1 MHz, whose host takes the time `launch` for each launch.
 /// Also returns its clock and the cycles for which it is occupied before measurements.

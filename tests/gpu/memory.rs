@@ -12,9 +12,9 @@ use spmv_methods::team::Team;
 use spmv_results::row::Status;
 use spmv_results::settings::Settings;
 
-use super::all::all;
-use super::fake_cusparse::FakeCuSparse;
 use super::{choices, grid, matrix, measure, measured, settings};
+use crate::fake_cusparse::FakeCuSparse;
+use crate::support::all;
 
 /// The bytes that the program leaves free on a GPU. All limits below are in addition to them.
 const KEPT_FREE: u64 = 64 << 20;

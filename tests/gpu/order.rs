@@ -12,9 +12,9 @@ use spmv_methods::method::{Choice, GRAPH};
 use spmv_results::row::{Row, Status};
 use spmv_results::settings::{CacheState, Settings};
 
-use super::fake_cusparse::FakeCuSparse;
 use super::recorder::Recorder;
 use super::{grid, on_gpu, settings};
+use crate::fake_cusparse::FakeCuSparse;
 
 /// Measures one method; also returns the calls to the device and the clocks.
 fn recorded(name: &str, graph: bool, settings: &Settings) -> (Row, String, Vec<Clocks>) {

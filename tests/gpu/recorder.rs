@@ -15,9 +15,9 @@ use spmv_methods::device::facts::{Activity, Clocks, Facts};
 use spmv_methods::device::model::Model;
 use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
-use super::forward::of_the_model;
+use crate::forward::of_the_model;
 
-/// The time for loading a kernel.
+/// The time for loading a kernel, by the real clock, as that of the compiler.
 const LOADING: Duration = Duration::from_millis(2);
 /// The number of operations in another stream or of another program, each as long as a kernel.
 const LEFT: usize = 20;

@@ -8,11 +8,11 @@ fn place() -> Option<Dir> {
     place.program(
         "bin/cargo",
         r#"mkdir -p target/release; echo program >target/release/spmv-bench
-[ "$1" = test ] && echo "{\"executable\":\"$PWD/bin/battery-1\"}" || true"#,
+[ "$1" = test ] && echo "{\"executable\":\"$PWD/bin/devices-1\"}" || true"#,
     );
     place.program("bin/strip", r#"cp "$3" "$2""#);
     place.program(
-        "bin/battery-1",
+        "bin/devices-1",
         r#"echo "$SPMV_BENCH_ARCHITECTURES" >$SPMV_BENCH_KERNELS/kernel"#,
     );
     let squares = (0..4000u64).map(|number| (number * number * 7919 % 10_007).to_string());
@@ -48,6 +48,6 @@ fn the_largest_matrices_are_left_out_and_kernels_are_needed() {
     );
     place.run("--build matrices").exits(0).prints("left out: large.mtx.xz");
     assert!(place.path("target/gpu-campaign/matrices/small.mtx.xz").exists());
-    place.program("bin/battery-1", "true");
+    place.program("bin/devices-1", "true");
     place.run("--build matrices").refused("no kernel was compiled");
 }

@@ -3,8 +3,8 @@
 
 use std::fs;
 use std::process::Command;
-use std::sync::Mutex;
 
+use crate::alone;
 use crate::support::{Dir, Ran, compile};
 
 /// A matrix on which a product takes some tenths of a millisecond, and one with a short x.
@@ -12,12 +12,9 @@ const MATRIX: &str = "gen:uniform,rows=100000,nnz=1000000,random=1";
 const SHORT_X: &str = "gen:uniform,rows=2000,nnz=3000000,random=1";
 const SHORT: &str = "--processes 1 --rounds 2 --max-time 0.1";
 
-/// Only one run measures at a time: others would take the CPUs that a fake uses.
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// Measures a fake on two threads, after a method of this program.
+/// Measures a fake on two threads, after a method of this program. Others would take the CPUs that a fake uses.
 fn ran(fake: &str, options: &str) -> Ran {
-    let _alone = ALONE.lock();
+    let _alone = alone();
     let dir = Dir::new(&[]);
     let library = dir.path("libfakes.so");
     assert!(compile("liars/fakes.c", &["-O3", "-shared", "-pthread"], &library), "a compiler");

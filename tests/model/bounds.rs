@@ -1,6 +1,6 @@
 //! Tests the errors of kernels that access invalid memory or are launched incorrectly.
 
-use crate::{check, dim, gpu, launch, output, program};
+use super::{check, dim, gpu, launch, output, program};
 use spmv_methods::device::{Argument, Buffer};
 
 const TOUCH: &str = r#"

@@ -1,6 +1,6 @@
 //! Compares every builtin with the same computation on the host.
 
-use crate::{SEEDS, gpu, launch};
+use super::{SEEDS, gpu, launch};
 use spmv_methods::device::Buffer;
 
 /// Runs a kernel that reads `values` and writes `width` results per thread.
@@ -52,34 +52,35 @@ fn shuffles_in_all_widths() {
     }
 }
 
+const VOTES: &str = r#"
+    extern "C" __global__ void test(const unsigned *in, unsigned *out) {
+        unsigned t = threadIdx.x, mine = in[t], *to = out + t * 13;
+        // Two disjoint masks in each warp, whose lanes execute at different times.
+        unsigned mask = t % 32 % 3 == 0 ? 0x49249249 : ~0x49249249u;
+        for (unsigned k = 0; k < t % 32 % 3; ++k) __nanosleep(1);
+        *to++ = __ballot_sync(mask, mine & 1);
+        *to++ = __any_sync(mask, mine == in[32]);
+        *to++ = __all_sync(mask, mine < 0x80000000);
+        *to++ = __match_any_sync(mask, mine % 4);
+        int all;
+        *to++ = __match_all_sync(mask, mine / 4 * 0, &all) + all;
+        *to++ = __reduce_add_sync(mask, mine);
+        *to++ = __reduce_min_sync(mask, mine);
+        *to++ = __reduce_max_sync(mask, mine);
+        *to++ = __reduce_min_sync(mask, (int)mine);
+        *to++ = __reduce_max_sync(mask, (int)mine);
+        *to++ = __reduce_and_sync(mask, mine | 0x10);
+        *to++ = __reduce_or_sync(mask, mine & 0xff0);
+        *to++ = __reduce_xor_sync(mask, mine);
+    }
+"#;
+
 #[test]
 fn votes_matches_and_reductions_under_masks() {
-    let source = r#"
-        extern "C" __global__ void test(const unsigned *in, unsigned *out) {
-            unsigned t = threadIdx.x, mine = in[t], *to = out + t * 13;
-            // Two disjoint masks in each warp, whose lanes execute at different times.
-            unsigned mask = t % 32 % 3 == 0 ? 0x49249249 : ~0x49249249u;
-            for (unsigned k = 0; k < t % 32 % 3; ++k) __nanosleep(1);
-            *to++ = __ballot_sync(mask, mine & 1);
-            *to++ = __any_sync(mask, mine == in[32]);
-            *to++ = __all_sync(mask, mine < 0x80000000);
-            *to++ = __match_any_sync(mask, mine % 4);
-            int all;
-            *to++ = __match_all_sync(mask, mine / 4 * 0, &all) + all;
-            *to++ = __reduce_add_sync(mask, mine);
-            *to++ = __reduce_min_sync(mask, mine);
-            *to++ = __reduce_max_sync(mask, mine);
-            *to++ = __reduce_min_sync(mask, (int)mine);
-            *to++ = __reduce_max_sync(mask, (int)mine);
-            *to++ = __reduce_and_sync(mask, mine | 0x10);
-            *to++ = __reduce_or_sync(mask, mine & 0xff0);
-            *to++ = __reduce_xor_sync(mask, mine);
-        }
-    "#;
     let threads = 64 + 9;
     let values = values(threads);
     for seed in SEEDS {
-        let out = run(seed, source, threads, &values, 13);
+        let out = run(seed, VOTES, threads, &values, 13);
         for (t, got) in out.chunks(13).enumerate() {
             let warp = t / 32 * 32;
             let lanes: Vec<usize> = (warp..threads.min(warp + 32))

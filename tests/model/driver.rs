@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{SEEDS, gpu, output};
+use super::{SEEDS, gpu, output};
 use spmv_methods::device::Buffer;
 use spmv_methods::device::driver::Driver;
 use spmv_methods::device::model::Model;

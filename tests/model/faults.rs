@@ -1,6 +1,6 @@
 //! Tests the errors of kernels with missing or wrong synchronisation, and of other kernels that have no result.
 
-use crate::{SEEDS, check, gpu, launch, output};
+use super::{SEEDS, check, gpu, launch, output};
 
 /// Returns a kernel `test`, whose statements begin in line 3.
 fn kernel(body: &str) -> String {
@@ -35,142 +35,145 @@ fn data_races_are_found_under_every_schedule() {
     }
 }
 
+/// Kernels with a fault, blocks and threads, and the message.
+const FAULTS: &[(&str, (usize, usize), &str)] = &[
+    // A missing barrier of a warp.
+    (
+        r"
+        __shared__ unsigned line[32];
+        unsigned t = threadIdx.x, sum = 0;
+        for (unsigned round = 0; round < 4; ++round) {
+            line[t] = t + round;
+            __syncwarp();
+            sum += line[(t + 1) % 32];
+        }
+        out[t] = sum;",
+        (1, 32),
+        "writes 4 bytes at offset … `line` … which thread … read: data race, nothing orders the two accesses",
+    ),
+    // Data that the kernel writes is read as constant.
+    (
+        r"
+        if (threadIdx.x == 0) out[0] = 7;
+        __syncthreads();
+        if (threadIdx.x == 1) out[1] = __ldg(out);",
+        (1, 2),
+        "as read-only data … thread 0 of block 0 wrote",
+    ),
+    // A block writes what another one reads.
+    (
+        r"
+        if (blockIdx.x == 3) out[0] = 5;
+        else out[1 + blockIdx.x] = out[0];",
+        (6, 1),
+        "of a buffer of 128 bytes … nothing orders the two",
+    ),
+    // A barrier in a branch.
+    (
+        r"
+        if (threadIdx.x < 32)
+            __syncthreads();
+        else
+            __syncthreads();",
+        (1, 64),
+        "test: block (0,0,0) thread ( … a barrier in a branch … test.cu:6 … test.cu:4",
+    ),
+    // A barrier after a thread has returned.
+    (
+        r"
+        if (threadIdx.x == 40 && blockIdx.x == 3) return;
+        __syncthreads();",
+        (6, 64),
+        "block (3,0,0) thread (32,0,0): __syncthreads waits for … lane 8 has exited; at test.cu:4",
+    ),
+    // A barrier that other threads wait for elsewhere.
+    (
+        r"
+        if (threadIdx.x < 32) __syncthreads();
+        else if (threadIdx.x == 33) __syncwarp();",
+        (1, 64),
+        "thread (33,0,0): __syncwarp waits for … lane 0 has exited; at test.cu:4",
+    ),
+    // A shuffle without a lane of its mask.
+    (
+        r"
+        if (threadIdx.x != 7) out[0] = __shfl_down_sync(0xffffffff, threadIdx.x, 1);",
+        (1, 32),
+        "__shfl_down_sync waits for the lanes 0x00000080: lane 7 has exited; at test.cu:3",
+    ),
+    // A shuffle in two branches.
+    (
+        r"
+        if (threadIdx.x < 16) out[0] = __shfl_xor_sync(0xffffffff, 1, 1);
+        else out[0] = __shfl_xor_sync(0xffffffff, 1, 1);",
+        (1, 32),
+        "waits for the lanes 0x … waits in __shfl_xor_sync at test.cu:",
+    ),
+    // Lanes with different masks.
+    (
+        r"
+        unsigned mask = threadIdx.x < 16 ? 0xffff : 0xffffffff;
+        out[0] = __ballot_sync(mask, 1);",
+        (1, 32),
+        "__ballot_sync with different masks 0xffffffff and 0x0000ffff at test.cu:4",
+    ),
+    // A lane outside its mask.
+    (
+        r"
+        if (threadIdx.x == 31) out[0] = __any_sync(0x7fffffff, 1);",
+        (1, 32),
+        "thread (31,0,0): __any_sync with the mask 0x7fffffff, which does not contain the calling lane, at \
+         test.cu:3",
+    ),
+    // Waiting for a value that is never written.
+    (
+        r"
+        volatile unsigned *flag = out;
+        if (threadIdx.x == 3) while (*flag == 0) {}
+        __syncthreads();",
+        (2, 40),
+        "test: block ( … __syncthreads waits for thread (3,0,0), which is at test.cu:4",
+    ),
+    (
+        r"
+        while (atomicAdd(out, 0) == 0) __nanosleep(100);",
+        (1, 40),
+        "thread (0,0,0): waits forever … at test.cu:3",
+    ),
+    // Loops without an end.
+    (
+        r"
+        for (unsigned k = 0; k < 8; k = out[k % 8]) out[0] += k;",
+        (1, 1),
+        "thread (0,0,0): is in an endless loop … at test.cu:3",
+    ),
+    (
+        r"
+        unsigned sum = 1;
+        for (unsigned k = 4; k >= 0; k /= 2) sum += __shfl_down_sync(0xffffffff, sum, k);
+        out[0] = sum;",
+        (1, 32),
+        "is in an endless loop",
+    ),
+    (
+        r"
+        out[0] = 7 / out[0];",
+        (1, 1),
+        "divides an integer by zero at test.cu:3",
+    ),
+    // A misaligned vector.
+    (
+        r"
+        int4 four = *(int4 *)(out + 1);
+        out[0] = four.x + four.w;",
+        (1, 1),
+        "reads 16 bytes at offset 4 of a buffer of 128 bytes: the address is not a multiple of 16, at test.cu:3",
+    ),
+];
+
 #[test]
 fn faults_are_described() {
-    for (body, shape, expected) in [
-        // A missing barrier of a warp.
-        (
-            r"
-            __shared__ unsigned line[32];
-            unsigned t = threadIdx.x, sum = 0;
-            for (unsigned round = 0; round < 4; ++round) {
-                line[t] = t + round;
-                __syncwarp();
-                sum += line[(t + 1) % 32];
-            }
-            out[t] = sum;",
-            (1, 32),
-            "writes 4 bytes at offset … `line` … which thread … read: data race, nothing orders the two accesses",
-        ),
-        // Data that the kernel writes is read as constant.
-        (
-            r"
-            if (threadIdx.x == 0) out[0] = 7;
-            __syncthreads();
-            if (threadIdx.x == 1) out[1] = __ldg(out);",
-            (1, 2),
-            "as read-only data … thread 0 of block 0 wrote",
-        ),
-        // A block writes what another one reads.
-        (
-            r"
-            if (blockIdx.x == 3) out[0] = 5;
-            else out[1 + blockIdx.x] = out[0];",
-            (6, 1),
-            "of a buffer of 128 bytes … nothing orders the two",
-        ),
-        // A barrier in a branch.
-        (
-            r"
-            if (threadIdx.x < 32)
-                __syncthreads();
-            else
-                __syncthreads();",
-            (1, 64),
-            "test: block (0,0,0) thread ( … a barrier in a branch … test.cu:6 … test.cu:4",
-        ),
-        // A barrier after a thread has returned.
-        (
-            r"
-            if (threadIdx.x == 40 && blockIdx.x == 3) return;
-            __syncthreads();",
-            (6, 64),
-            "block (3,0,0) thread (32,0,0): __syncthreads waits for … lane 8 has exited; at test.cu:4",
-        ),
-        // A barrier that other threads wait for elsewhere.
-        (
-            r"
-            if (threadIdx.x < 32) __syncthreads();
-            else if (threadIdx.x == 33) __syncwarp();",
-            (1, 64),
-            "thread (33,0,0): __syncwarp waits for … lane 0 has exited; at test.cu:4",
-        ),
-        // A shuffle without a lane of its mask.
-        (
-            r"
-            if (threadIdx.x != 7) out[0] = __shfl_down_sync(0xffffffff, threadIdx.x, 1);",
-            (1, 32),
-            "__shfl_down_sync waits for the lanes 0x00000080: lane 7 has exited; at test.cu:3",
-        ),
-        // A shuffle in two branches.
-        (
-            r"
-            if (threadIdx.x < 16) out[0] = __shfl_xor_sync(0xffffffff, 1, 1);
-            else out[0] = __shfl_xor_sync(0xffffffff, 1, 1);",
-            (1, 32),
-            "waits for the lanes 0x … waits in __shfl_xor_sync at test.cu:",
-        ),
-        // Lanes with different masks.
-        (
-            r"
-            unsigned mask = threadIdx.x < 16 ? 0xffff : 0xffffffff;
-            out[0] = __ballot_sync(mask, 1);",
-            (1, 32),
-            "__ballot_sync with different masks 0xffffffff and 0x0000ffff at test.cu:4",
-        ),
-        // A lane outside its mask.
-        (
-            r"
-            if (threadIdx.x == 31) out[0] = __any_sync(0x7fffffff, 1);",
-            (1, 32),
-            "thread (31,0,0): __any_sync with the mask 0x7fffffff, which does not contain the calling lane, at \
-             test.cu:3",
-        ),
-        // Waiting for a value that is never written.
-        (
-            r"
-            volatile unsigned *flag = out;
-            if (threadIdx.x == 3) while (*flag == 0) {}
-            __syncthreads();",
-            (2, 40),
-            "test: block ( … __syncthreads waits for thread (3,0,0), which is at test.cu:4",
-        ),
-        (
-            r"
-            while (atomicAdd(out, 0) == 0) __nanosleep(100);",
-            (1, 40),
-            "thread (0,0,0): waits forever … at test.cu:3",
-        ),
-        // Loops without an end.
-        (
-            r"
-            for (unsigned k = 0; k < 8; k = out[k % 8]) out[0] += k;",
-            (1, 1),
-            "thread (0,0,0): is in an endless loop … at test.cu:3",
-        ),
-        (
-            r"
-            unsigned sum = 1;
-            for (unsigned k = 4; k >= 0; k /= 2) sum += __shfl_down_sync(0xffffffff, sum, k);
-            out[0] = sum;",
-            (1, 32),
-            "is in an endless loop",
-        ),
-        (
-            r"
-            out[0] = 7 / out[0];",
-            (1, 1),
-            "divides an integer by zero at test.cu:3",
-        ),
-        // A misaligned vector.
-        (
-            r"
-            int4 four = *(int4 *)(out + 1);
-            out[0] = four.x + four.w;",
-            (1, 1),
-            "reads 16 bytes at offset 4 of a buffer of 128 bytes: the address is not a multiple of 16, at test.cu:3",
-        ),
-    ] {
+    for &(body, shape, expected) in FAULTS {
         check(&output(1, &kernel(body), shape, 0, 32).expect_err(body).0, expected);
     }
 }

@@ -1,6 +1,6 @@
 //! Tests the results of correct kernels, which must not depend on the schedule.
 
-use crate::{SEEDS, dim, gpu, output, program};
+use super::{SEEDS, dim, gpu, output, program};
 use spmv_methods::device::Buffer;
 
 #[test]

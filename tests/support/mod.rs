@@ -1,12 +1,15 @@
-//! What the test programs share: folders with files, and what a run of a program has printed.
+//! What the test programs share: folders with files, what a run of a program has printed, and how much is tested.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -96,6 +99,20 @@ impl Ran {
         column(&self.stdout, name)
     }
 
+    /// Returns some columns of stdout, a row in each line; `-` where there is nothing.
+    pub fn table(&self, names: &str) -> String {
+        let columns: Vec<_> = names.split(' ').map(|name| self.column(name)).collect();
+        let mut table = String::new();
+        for row in 0..columns[0].len() {
+            let cells = columns.iter().map(|column| match &*column[row] {
+                "" => "-",
+                cell => cell,
+            });
+            table += &(cells.collect::<Vec<_>>().join(" ") + "\n");
+        }
+        table
+    }
+
     /// Returns the values in stdout, one after the other.
     pub fn json(&self) -> Vec<serde_json::Value> {
         serde_json::Deserializer::from_str(&self.stdout).into_iter().map(Result::unwrap).collect()
@@ -111,11 +128,44 @@ pub fn column(csv: &str, name: &str) -> Vec<String> {
     reader.records().map(|record| record.unwrap()[place].to_owned()).collect()
 }
 
+/// Returns the rows of CSV as maps from the names of columns to cells.
+pub fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_reader(csv.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Prints that a test is skipped: directly to stderr, because the test runner hides what a passing test prints. Returns
 /// nothing, for a test or for a function that has no result then.
 pub fn skip<T: Default>(reason: &str) -> T {
     let _ = writeln!(io::stderr(), "skipped: {reason}");
     T::default()
+}
+
+/// Returns whether everything is tested, and not only what a change often breaks.
+pub fn all() -> bool {
+    std::env::var_os("SPMV_BENCH_ALL_TESTS").is_some_and(|value| !value.is_empty())
+}
+
+/// The environment variable of a process in which only one test runs, with the case for which it runs.
+const OWN_CASE: &str = "SPMV_BENCH_TEST_CASE";
+
+/// Returns the case for which [`in_own_process`] started this process, if it did.
+pub fn own_case() -> Option<String> {
+    std::env::var(OWN_CASE).ok()
+}
+
+/// Runs a test of this program once more, in a process in which no other test runs.
+#[track_caller]
+pub fn in_own_process(test: &str, case: &str) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test]).env(OWN_CASE, case).stderr(Stdio::inherit());
+    let ran = Ran::of(command.output().unwrap());
+    assert!(ran.status == Some(0) && ran.stdout.contains("1 passed"), "{case}: {}", ran.stdout);
 }
 
 /// Compiles a source of the tests with these flags. Returns whether there is a compiler that accepts it.

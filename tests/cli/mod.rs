@@ -25,8 +25,6 @@ mod reproduce;
 mod schema;
 mod sources;
 mod structure;
-#[path = "../support/mod.rs"]
-mod support;
 mod tune;
 mod writing;
 
@@ -34,6 +32,8 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::{expect, expect_file};
+
+use spmv_results::row::Row;
 
 use env::{Dir, run};
 
@@ -112,32 +112,85 @@ fn text_of_one_matrix() {
     "#]].assert_eq(&ran.stdout);
 }
 
-#[test]
-fn csv_of_a_corpus() {
+fn corpus() -> Dir {
     let broken = SMALL.replace("3 3 5", "3 9 5");
     let complex = "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n";
-    let dir = Dir::new(&[
+    Dir::new(&[
         ("small.mtx", SMALL),
         ("broken.mtx", &broken),
         ("complex.mtx", complex),
         ("trivial.mtx", "%%MatrixMarket matrix coordinate real general\n1 4 1\n1 1 2\n"),
         ("notes.txt", "not a matrix"),
         ("sub/duplicates.mtx", &SMALL.replace("1 4 3", "1 1 3")),
-    ]);
+    ])
+}
+
+/// What the fake clock gives for [`SMALL`]: of the first method, and of the two others where they differ.
+const MEASURED: &[(&str, &str)] = &[
+    ("row_length_mean", "1.3333333333333333"),
+    ("row_length_std_dev", "0.9428090415820634"),
+    ("row_length_variation", "0.7071067811865476"),
+    ("row_length_skewness", "-0.7071067811865475"),
+    ("max_row_length", "2"),
+    ("empty_rows", "1"),
+    ("variance", "0.888888888888889"),
+    ("distinct_values", "4"),
+    ("setup_ms", "1.0"),
+    ("avg_spmv_ms", "1.0"),
+    ("median_ms", "1.0"),
+    ("ci95_high_ms", "1.0"),
+    ("samples", "8"),
+    ("gflops", "8e-6"),
+    ("effective_GBs", "0.000116"),
+    ("compulsory_GBs", "0.00012"),
+    ("percent_of_peak", "0.005991180981595093"),
+    ("required_bytes", "120"),
+    ("extra_bytes", "0 0 128"),
+    ("break_even", "inf - inf"),
+    ("threads", "1"),
+    ("cache", "hot"),
+    ("order", "natural"),
+    ("run_id", "test"),
+];
+
+#[test]
+fn csv_of_a_corpus() {
+    let dir = corpus();
     // A broken file is a failure.
     let ran = dir.run(&format!("corpus DIR {EXACT}")).exits(1);
+    let names: Vec<_> = Row::COLUMNS.iter().map(|column| column.name).collect();
+    assert_eq!(ran.stdout.lines().next(), Some(&*names.join(",")));
     expect![[r#"
-        file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id,order_ms,occupancy,distinct_results,launches,launch_floor_ms,distinct_values,values,required_bytes,required_percent_of_peak,achieved_occupancy,warp_execution_efficiency,global_load_efficiency,memory_bytes,bound_by,warp_instructions,global_sectors,registers,host_launch_ms,bandwidth,profile,joules_per_product,independent_ms,picked,likely_ratio,process_ms,process_setup_ms,disturbed
-        DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"it has only one row or column, or none; such matrices are skipped, as in merge-spmv",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,,1,stored,,,,,,,,,,,,,,,,,,,,
-        DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,,,,,,,,,,,,,,
-        DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,,,,,,,,,,,,,,
-        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,,,,,,,,,,,0.0,1,1,0.0
-        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,csr-rows,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,,,,,,,,,,,0.0,1,1,0.0
-        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,merge,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,128,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,,,,,,,,,,,0.0,1,1,0.0
-        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,seq,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,,,,,,,0.0,1,1,0.0
-        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,csr-rows,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,,,,,,,0.0,1,1,0.0
-        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,128,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,,,,,,,0.0,1,1,0.0
-    "#]].assert_eq(&ran.stdout);
+        DIR/trivial.mtx 1 4 1 - skipped
+        DIR/complex.mtx - - - - skipped
+        DIR/broken.mtx - - - - failed
+        DIR/small.mtx 3 4 4 seq ok
+        DIR/small.mtx 3 4 4 csr-rows ok
+        DIR/small.mtx 3 4 4 merge ok
+        DIR/sub/duplicates.mtx 3 4 3 seq ok
+        DIR/sub/duplicates.mtx 3 4 3 csr-rows ok
+        DIR/sub/duplicates.mtx 3 4 3 merge ok
+    "#]]
+    .assert_eq(&ran.table("file num_rows num_cols num_nonzeros method_name status"));
+    let field = "DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, \
+                 pattern";
+    let reasons = [
+        "it has only one row or column, or none; such matrices are skipped, as in merge-spmv",
+        field,
+        "DIR/broken.mtx:6: column index 9 exceeds 4 columns",
+    ];
+    assert_eq!(ran.column("reason")[..4], [&reasons[..], &[""]].concat());
+    for (name, values) in MEASURED {
+        let found = ran.column(name);
+        let expected: Vec<_> =
+            values.split(' ').map(|value| if value == "-" { "" } else { value }).collect();
+        assert_eq!(found[3..3 + expected.len()], expected, "{name}");
+    }
+}
+
+#[test]
+fn the_summary_of_a_corpus() {
+    let ran = corpus().run(&format!("corpus DIR {EXACT}")).exits(1);
     let mut lines = ran.stderr.splitn(3, '\n');
     assert!(lines.next().unwrap().starts_with("a CPU, 1 thread on CPU "));
     assert!(lines.next().unwrap().starts_with("run test, revision "));

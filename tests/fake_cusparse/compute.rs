@@ -58,10 +58,9 @@ fn entries<T: Scalar + Pod>(
             let offsets = array::<u32>(memory, first, rows.div_ceil(height) + 1);
             assert_eq!(offsets[offsets.len() - 1] as usize, stored);
             let (columns, values) = entries(stored);
-            let slice = |place| offsets.partition_point(|&start| start as usize <= place) - 1;
             let row = |place| {
-                let slice = slice(place);
-                slice * height + (place - offsets[slice] as usize) % height
+                let (slice, inside) = slice(&offsets, place);
+                slice * height + inside % height
             };
             let places = (0..stored).filter(|&place| columns[place] != u32::MAX);
             let entries: Vec<_> =
@@ -70,25 +69,41 @@ fn entries<T: Scalar + Pod>(
             entries
         }
         SparseFormat::Bsr { side, blocks, order } => {
-            let (side, blocks) = (side as usize, blocks as usize);
-            assert_eq!((rows % side, layout.cols as usize % side), (0, 0), "whole blocks");
-            let offsets = array::<u32>(memory, first, rows / side + 1);
-            assert_eq!(offsets[rows / side] as usize, blocks);
-            let columns = array::<u32>(memory, column_indices, blocks);
-            let values = array::<T>(memory, values, blocks * side * side);
-            let entry = |place: usize| {
-                let (block, place) = (place / (side * side), place % (side * side));
-                let row = offsets.partition_point(|&start| start as usize <= block) - 1;
-                let (i, j) = match order {
-                    Order::CUSPARSE_ORDER_ROW => (place / side, place % side),
-                    Order::CUSPARSE_ORDER_COL => (place % side, place / side),
-                };
-                let value = values[block * side * side + place];
-                (row * side + i, columns[block] as usize * side + j, value)
-            };
-            (0..values.len()).map(entry).collect()
+            blocked(memory, layout, side as usize, blocks as usize, order)
         }
     }
+}
+
+/// Returns the slice that contains a place, and the place within it.
+fn slice(offsets: &[u32], place: usize) -> (usize, usize) {
+    let slice = offsets.partition_point(|&start| start as usize <= place) - 1;
+    (slice, place - offsets[slice] as usize)
+}
+
+fn blocked<T: Scalar + Pod>(
+    memory: &RefCell<Machine>,
+    layout: &SparseLayout,
+    side: usize,
+    blocks: usize,
+    order: Order,
+) -> Vec<(usize, usize, T)> {
+    let (rows, cols) = (layout.rows as usize, layout.cols as usize);
+    let [first, column_indices, values] = layout.arrays;
+    assert_eq!((rows % side, cols % side), (0, 0), "whole blocks");
+    let offsets = array::<u32>(memory, first, rows / side + 1);
+    assert_eq!(offsets[rows / side] as usize, blocks);
+    let columns = array::<u32>(memory, column_indices, blocks);
+    let values = array::<T>(memory, values, blocks * side * side);
+    let entry = |(number, &value): (usize, &T)| {
+        let (block, place) = (number / (side * side), number % (side * side));
+        let (i, j) = match order {
+            Order::CUSPARSE_ORDER_ROW => (place / side, place % side),
+            Order::CUSPARSE_ORDER_COL => (place % side, place / side),
+        };
+        let row = slice(&offsets, block).0 * side + i;
+        (row, columns[block] as usize * side + j, value)
+    };
+    values.iter().enumerate().map(entry).collect()
 }
 
 fn array<T: Pod>(memory: &RefCell<Machine>, address: Address, len: usize) -> Vec<T> {

@@ -1,17 +1,14 @@
 //! Tests that methods are found wrong if they compute only the products that they believe are verified.
 
-#[path = "../battery/all.rs"]
-mod all;
 mod fakes;
 mod liar;
-#[path = "../support/mod.rs"]
-mod support;
 
 use std::cell::Cell;
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
+use crate::support::all;
 use liar::{HONEST, Liar, Otherwise, When, row};
 use spmv_bench::bench::inputs::replace_values;
 use spmv_matrix::Csr;
@@ -124,7 +121,7 @@ fn values_of_lower_precision_are_remarked_upon() {
 /// `scripts/test --all` has more of them.
 #[test]
 fn random_liars_do_not_appear_much_faster() {
-    for seed in 0..if all::all() { 200 } else { 50 } {
+    for seed in 0..if all() { 200 } else { 50 } {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let bytes: Vec<u8> = (0..9).map(|_| random.random()).collect();
         liar::check(&bytes);

@@ -6,16 +6,14 @@
 //! image may therefore be summed in another order, so the random files have two at most.
 
 mod random;
-#[path = "../support/mod.rs"]
-mod support;
 mod variants;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::skip;
 use spmv_matrix::Csr;
 use spmv_matrix::reader::{self, Options};
-use support::skip;
 
 const READERS: [&str; 2] = ["fast", "python"];
 
