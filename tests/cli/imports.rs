@@ -55,7 +55,7 @@ impl Named {
     fn note_paths(&mut self, code: &str) {
         let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
         for word in code.split(|c| !is_of_path(c)) {
-            let parts: Vec<_> = word.split("::").map(String::from).collect();
+            let parts: Vec<_> = word.trim_end_matches("::").split("::").map(String::from).collect();
             if parts.len() > 1 && !parts[0].is_empty() {
                 self.paths.push(parts);
             }
@@ -230,6 +230,7 @@ fn every_form_of_a_path_is_found() {
             "",
         ),
         ("pub(crate) fn f(a: crate::b::C) { super::g(h::i(j)) }", "crate::b::C super::g h::i", ""),
+        ("self.a::<B>(c::d::<B>())", "c::d", ""),
         (
             "// crate::a\nuse crate::c; // crate::d\n#[cfg(test)]\nmod tests { crate::e }",
             "crate::c",

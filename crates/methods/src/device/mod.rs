@@ -1,8 +1,8 @@
-//! The interface through which methods use a GPU: memory, kernels by name, and time. A [`Driver`] implements it: the
-//! CUDA driver, or a model that executes the kernels' PTX on the CPU.
+//! The interface through which methods use a GPU: memory, kernels by name, and time. A [`Driver`](driver::Driver)
+//! implements it: the CUDA driver, or a model that executes the kernels' PTX on the CPU.
 //!
 //! Work is enqueued in one stream and runs in order. Only copies from and to the host, [`Gpu::time`] and
-//! [`Driver::synchronize`] wait for it.
+//! [`synchronize`](driver::Driver::synchronize) wait for it.
 
 pub mod buffer;
 pub mod cuda;
