@@ -233,7 +233,9 @@ fn a_method_that_computes_only_after_gaps_is_wrong() {
          --threads 1 --processes 1 --max-time 0.1 --no-bandwidth --format csv",
         library.display()
     );
-    let ran = place.run(&words);
+    // While other programs take the CPU, there is a gap before every product, and the method computes in each.
+    let is_calm = |ran: &Ran| !ran.column("reason")[1].starts_with("other programs disturbed");
+    let ran = (0..6).map(|_| place.run(&words)).find(is_calm).expect("a run is not disturbed");
     assert_eq!(ran.column("status"), ["ok", "wrong"], "{ran:?}");
     let reason = &ran.column("reason")[1];
     assert!(reason.contains("the method does not compute in every call"), "{reason}");
