@@ -28,10 +28,7 @@ static FOUR_SUMS: Method = Method {
     ..Method::new(Code::Cpu { parallel: false, f64: prepare, f32: prepare })
 };
 
-fn prepare<'a, T: Scalar>(
-    csr: &'a Csr<T>,
-    _: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, _: &Request<'a>) -> Result<Prepared<'a, T>, Unavailable> {
     let product = |alpha, x: &[T], beta, y: &mut [T]| {
         for (row, y) in y.iter_mut().enumerate() {
             let sum = dot(&csr.values()[csr.row(row)], &csr.column_indices()[csr.row(row)], x);

@@ -141,9 +141,7 @@ fn measure_here(csr: &Csr<f64>, measurement: &Measurement, system: System) -> Re
     };
     choices.extend(own.iter().copied().map(Choice::from));
     let names: Vec<_> = choices.iter().map(Choice::name).collect();
-    if let Some(twice) =
-        names.iter().enumerate().find(|(place, name)| names[..*place].contains(name))
-    {
+    if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
         bail!("there are two methods '{}': give one of them another name", twice.1);
     }
     ensure!(

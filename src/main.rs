@@ -12,9 +12,7 @@ use anyhow::Context;
 use nix::sys::prctl::set_thp_disable;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction, signal};
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::cli::{
-    CommandLine, CommandStatus, Env, Interrupted, OUT_OF_MEMORY, REQUEST_TO_CHILD, allocator,
-};
+use spmv_bench::cli::{CommandLine, CommandStatus, Env, Interrupted, OUT_OF_MEMORY, REQUEST_TO_CHILD, allocator};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::system::System;
 use spmv_matrix::system::huge;
@@ -36,14 +34,8 @@ const ENDED_AT_ONCE: i32 = 130;
 const SAME_REQUEST: Duration = Duration::from_millis(300);
 /// The signals that request the end of the run: those of a terminal, of other programs, and those by which batch
 /// systems warn of the end of a job's time.
-const REQUESTS: [Signal; 6] = [
-    Signal::SIGINT,
-    Signal::SIGTERM,
-    Signal::SIGHUP,
-    Signal::SIGUSR1,
-    Signal::SIGUSR2,
-    Signal::SIGXCPU,
-];
+const REQUESTS: [Signal; 6] =
+    [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGXCPU];
 /// The moment from which [`FIRST_REQUEST`] counts.
 static BEGIN: OnceLock<Instant> = OnceLock::new();
 /// The time of the first request in milliseconds, from 1; 0 if there was none.
@@ -119,8 +111,7 @@ fn provide(pages: Pages) {
             let mut words = std::env::args_os();
             let Ok(program) = std::env::current_exe() else { return };
             let name = words.next().unwrap_or_default();
-            let _ =
-                Command::new(program).arg0(name).args(words).env(huge::VARIABLE, tunables).exec();
+            let _ = Command::new(program).arg0(name).args(words).env(huge::VARIABLE, tunables).exec();
         }
         Pages::Small => _ = set_thp_disable(true),
         Pages::System => (),
@@ -190,8 +181,7 @@ impl<W: Write> Write for IgnoreErrors<W> {
 
 /// Prints an error and returns the exit status. Prints nothing if the reader of stdout has closed the pipe.
 fn report(error: &anyhow::Error) -> ExitCode {
-    let closed =
-        error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
+    let closed = error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
         // Without colours, because what the message quotes must not set any.
         let _ = write!(stderr(), "{}", usage.render());

@@ -91,10 +91,7 @@ fn errors_name_the_line() {
             "my.toml:10: set s: there is no [[matrix]] with the id A/c",
         ),
         (set("members = [\"A/a\", { id = \"A/a\" }]\n"), "my.toml:8: set s: A/a is listed twice"),
-        (
-            set("members = [{ id = \"A/a\", lable = \"\" }]\n"),
-            "my.toml: TOML parse error at line 8…lable",
-        ),
+        (set("members = [{ id = \"A/a\", lable = \"\" }]\n"), "my.toml: TOML parse error at line 8…lable"),
         (
             set("filter = \"nzz < 1\"\n"),
             "my.toml:8: set s: filter, character 1: expected one of rows…found 'nzz' (did you mean nnz?)",
@@ -125,8 +122,7 @@ fn built_in_matrices_agree_with_the_index() {
         if let Some(symmetry) = matrix.numerical_symmetry {
             assert_eq!(symmetry == 1.0, found.numerical_symmetry == Some(1.0), "{}", matrix.id);
         }
-        let (pattern_symmetry, numerical_symmetry) =
-            (found.pattern_symmetry, found.numerical_symmetry);
+        let (pattern_symmetry, numerical_symmetry) = (found.pattern_symmetry, found.numerical_symmetry);
         let mut ours = Matrix { pattern_symmetry, numerical_symmetry, ..matrix.clone() };
         (ours.longest, ours.variation, ours.surrogate, ours.sha256) = (None, None, None, None);
         assert_eq!(ours, *found);
@@ -144,8 +140,7 @@ fn the_built_in_table_is_made_from_the_index() {
     };
     let collection = index::parse(&text, "ssstats.csv").unwrap();
     let date = text.lines().nth(1).unwrap();
-    let head: String =
-        table::TEXT.split_inclusive('\n').take_while(|it| it.starts_with('#')).collect();
+    let head: String = table::TEXT.split_inclusive('\n').take_while(|it| it.starts_with('#')).collect();
     expect_file!["../collection.txt"].assert_eq(&(head + &written(date, &collection)));
     let (dated, read) = table::ours();
     assert_eq!((dated.as_str(), read.len()), (date, collection.len()));
@@ -153,8 +148,7 @@ fn the_built_in_table_is_made_from_the_index() {
         let symmetry = read.pattern_symmetry.unwrap() - matrix.pattern_symmetry.unwrap();
         assert!(symmetry.abs() <= 1e-3, "{}", matrix.id);
         let is_symmetric = matrix.numerical_symmetry == Some(1.0);
-        let (pattern_symmetry, numerical_symmetry) =
-            (read.pattern_symmetry, is_symmetric.then_some(1.0));
+        let (pattern_symmetry, numerical_symmetry) = (read.pattern_symmetry, is_symmetric.then_some(1.0));
         let expected = Matrix { pattern_symmetry, numerical_symmetry, ..matrix.clone() };
         assert_eq!(*read, expected);
     }
@@ -245,9 +239,7 @@ fn every_matrix_has_a_surrogate_of_its_size_and_row_lengths() {
             panic!("{id}: {spec}");
         };
         let (size, (rows, cols)) = ([matrix.rows, matrix.cols, matrix.entries], generator.shape());
-        let number = |key| -> Option<u64> {
-            spec.split(',').find_map(|word| word.strip_prefix(key)?.parse().ok())
-        };
+        let number = |key| -> Option<u64> { spec.split(',').find_map(|word| word.strip_prefix(key)?.parse().ok()) };
         // The generator's bound on the entries counts those of hubs also among the others.
         let twice = number("hubs=").unwrap_or(0) * number("others=").unwrap_or(0);
         let nnz = generator.most_entries() as u64 - twice;
@@ -260,11 +252,7 @@ fn every_matrix_has_a_surrogate_of_its_size_and_row_lengths() {
         if matrix.entries < GENERATED {
             let csr = generator.generate().unwrap();
             let lengths = RowStatistics::of(&csr);
-            assert_eq!(
-                [csr.rows(), csr.cols(), csr.nnz()].map(|number| number as u64),
-                size,
-                "{id}"
-            );
+            assert_eq!([csr.rows(), csr.cols(), csr.nnz()].map(|number| number as u64), size, "{id}");
             assert_eq!(u64::from(lengths.max), longest, "{id}");
             if let (Some(published), Some(made)) = (matrix.variation, lengths.variation) {
                 assert!((made / published - 1.0).abs() < 0.05, "{id}: {made}, not {published}");

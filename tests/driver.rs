@@ -19,10 +19,8 @@ use spmv_methods::method::{Failed, Request, Unavailable};
 use spmv_methods::plugin;
 use spmv_methods::team::Team;
 
-static PROGRAM: Program = Program {
-    name: "store.cu",
-    source: "extern \"C\" __global__ void store(VALUE_T *to, unsigned n) { *to = n; }",
-};
+static PROGRAM: Program =
+    Program { name: "store.cu", source: "extern \"C\" __global__ void store(VALUE_T *to, unsigned n) { *to = n; }" };
 
 struct Fake(Library);
 

@@ -48,12 +48,7 @@ fn settings() -> Settings {
 }
 
 /// Measures all GPU methods that have the product.
-fn measure(
-    clock: &dyn Clock,
-    gpu: &Gpu,
-    csr: &Csr<f64>,
-    settings: &Settings,
-) -> (Vec<Choice<'static>>, Group) {
+fn measure(clock: &dyn Clock, gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> (Vec<Choice<'static>>, Group) {
     let choices = choices(settings.transpose);
     let group = on_gpu(clock, settings, gpu, csr, &choices).unwrap();
     (choices, group)
@@ -100,9 +95,7 @@ struct Measured {
 fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, Measured> {
     let (choices, group) = measure(&SystemClock::default(), gpu, csr, settings);
     assert!(group.compile_ms.is_some());
-    let Some(Peak::Gpu { copy_gbs, read_gbs, nominal_gbs }) = group.peak else {
-        panic!("no GPU's")
-    };
+    let Some(Peak::Gpu { copy_gbs, read_gbs, nominal_gbs }) = group.peak else { panic!("no GPU's") };
     assert!(copy_gbs > 0.0 && read_gbs > 0.0 && nominal_gbs > 0.0);
     assert_eq!(group.rows.len(), choices.len());
     let of = |(row, stages): (Row, _)| {
@@ -130,9 +123,7 @@ fn every_sample_counts_and_both_caches_work() {
         }
         // Each enqueued operation takes a millisecond, and emptying the cache is not timed. gpu-csr5 first clears rows
         // of y.
-        for (name, launches) in
-            [("gpu-csr-scalar", 1), ("gpu-light", 1), ("gpu-merge", 1), ("gpu-csr5", 2)]
-        {
+        for (name, launches) in [("gpu-csr-scalar", 1), ("gpu-light", 1), ("gpu-merge", 1), ("gpu-csr5", 2)] {
             let Row { avg_spmv_ms, launches: counted, launch_floor_ms, .. } = measured[name].row;
             let ms = Some(launches as f64);
             let found = (avg_spmv_ms, counted, launch_floor_ms);
@@ -194,8 +185,7 @@ fn graphs_are_right_with_all_terms() {
         let settings = Settings { transpose, ..settings.clone() };
         let ours = choices(transpose).into_iter();
         let ours = ours.filter(|choice| !choice.method.name.starts_with("cusparse"));
-        let graphs: Vec<_> =
-            ours.map(|choice| Choice { given: vec![(GRAPH.name, "on")], ..choice }).collect();
+        let graphs: Vec<_> = ours.map(|choice| Choice { given: vec![(GRAPH.name, "on")], ..choice }).collect();
         let group = on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &graphs).unwrap();
         assert_eq!(group.rows.len(), graphs.len());
         for row in group.rows {
@@ -242,8 +232,7 @@ fn stages_are_the_kernels_in_order() {
 fn auto_chooses_by_rows_diagonals_and_products() {
     let gpu = Gpu::new(Model::tiny(9));
     let of = |rows: usize, cells: &dyn Fn(usize) -> Vec<usize>| {
-        let entries =
-            (0..rows).flat_map(|row| cells(row).into_iter().map(move |col| (row, col, 1.0)));
+        let entries = (0..rows).flat_map(|row| cells(row).into_iter().map(move |col| (row, col, 1.0)));
         Csr::from_triplets(rows, rows + 200, &entries.collect::<Vec<_>>())
     };
     let band = |row: usize| vec![row, row + 1, row + 2];
@@ -251,11 +240,7 @@ fn auto_chooses_by_rows_diagonals_and_products() {
     let longer = |row: usize| [apart(row), (170..171 + row % 9).collect()].concat();
     let one_long = |row: usize| if row == 5 { (0..90).collect() } else { apart(row) };
     for (csr, products, expected) in [
-        (
-            of(4096, &band),
-            100,
-            "gpu-dia: no row is longer than 12 nonzeros, and all are on 3 diagonals",
-        ),
+        (of(4096, &band), 100, "gpu-dia: no row is longer than 12 nonzeros, and all are on 3 diagonals"),
         (of(4095, &band), 100, "gpu-csr-vector: no row is longer than 12 nonzeros"),
         (of(4096, &band), 99, "gpu-csr-vector: no row is longer than 12 nonzeros"),
         (of(4096, &apart), 100, "gpu-ell: almost all rows have 3 nonzeros"),
@@ -352,8 +337,7 @@ fn a_lost_device_ends_the_measurement() {
     let rows = outcome("__launch_bounds__(BLOCK)", "__launch_bounds__(16)").0.unwrap().rows;
     let statuses: Vec<_> = rows.iter().filter_map(|row| row.status).collect();
     assert_eq!(statuses, [Status::Ok, Status::Failed, Status::Ok], "{rows:?}");
-    let (Err(Stopped::Lost { method, reason }), Err(next)) =
-        outcome("store(y, row,", "store(y, row + (1 << 20),")
+    let (Err(Stopped::Lost { method, reason }), Err(next)) = outcome("store(y, row,", "store(y, row + (1 << 20),")
     else {
         panic!("it went on")
     };

@@ -30,9 +30,10 @@ fn table() -> Option<(PathBuf, Vec<HashMap<String, String>>)> {
     let Ok(text) = std::fs::read_to_string(folder.join("README.md")) else {
         return skip("SPMV_BENCH_TEST_FILES names no folder with matrices/README.md");
     };
-    let mut rows = text.lines().filter(|line| line.starts_with('|')).map(|line| {
-        line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>()
-    });
+    let mut rows = text
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>());
     let header = rows.next().expect("the table has a header");
     let named = |row: Vec<String>| header.iter().cloned().zip(row).collect();
     Some((folder, rows.skip(1).map(named).collect()))
@@ -80,12 +81,7 @@ fn statistics_equal_the_table_to_all_printed_digits() {
 }
 
 fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
-    let settings = Settings {
-        iterations: Some(1),
-        rounds: 1,
-        warmups: 0,
-        ..Settings::new(Protocol::MergeSpmv)
-    };
+    let settings = Settings { iterations: Some(1), rounds: 1, warmups: 0, ..Settings::new(Protocol::MergeSpmv) };
     let (team, clock) = (Team::floating(2), SystemClock::default());
     let emit = |event| {
         let Event::Row(row, _) = event else { return };

@@ -71,9 +71,10 @@ const LARGE: [&str; 9] = [
 fn choices() -> impl Iterator<Item = Choice<'static>> {
     let cpu = METHODS.iter().filter(|method| method.device() == Device::Cpu);
     cpu.flat_map(|method| {
-        let variants = method.parameters.iter().flat_map(|parameter| {
-            parameter.values.iter().map(|&value| vec![(parameter.name, value)])
-        });
+        let variants = method
+            .parameters
+            .iter()
+            .flat_map(|parameter| parameter.values.iter().map(|&value| vec![(parameter.name, value)]));
         std::iter::once(vec![]).chain(variants).map(move |given| Choice { method, given })
     })
 }
@@ -81,8 +82,7 @@ fn choices() -> impl Iterator<Item = Choice<'static>> {
 /// Returns the peak memory of a method's preparation and one product in bytes, and whether it accepted the matrix.
 fn taken<T: Scalar>(choice: &Choice, csr: &Csr<T>, team: &Team, transpose: bool) -> (u64, bool) {
     let request = Request { transpose, alpha: 2.0, given: &choice.given, ..Request::new(team) };
-    let (inputs, outputs) =
-        if transpose { (csr.rows(), csr.cols()) } else { (csr.cols(), csr.rows()) };
+    let (inputs, outputs) = if transpose { (csr.rows(), csr.cols()) } else { (csr.cols(), csr.rows()) };
     let (x, mut y) = (vec![T::one(); inputs], vec![T::zero(); outputs]);
     let mut ready = false;
     let taken = peak(|| {
@@ -96,17 +96,10 @@ fn taken<T: Scalar>(choice: &Choice, csr: &Csr<T>, team: &Team, transpose: bool)
 
 /// Checks all methods on a matrix. Each value of each parameter is tried with every third large matrix in `f64`, or
 /// with all matrices if everything is tested.
-fn check<T: Scalar>(
-    name: &str,
-    csr: &Csr<f64>,
-    team: &Team,
-    (turn, large): (usize, bool),
-) -> Vec<String> {
+fn check<T: Scalar>(name: &str, csr: &Csr<f64>, team: &Team, (turn, large): (usize, bool)) -> Vec<String> {
     let csr = csr.to_precision::<T>().unwrap();
     let mut wrong = Vec::new();
-    let has_turn = |number: usize| {
-        large && T::PRECISION == Precision::F64 && (turn + number).is_multiple_of(3)
-    };
+    let has_turn = |number: usize| large && T::PRECISION == Precision::F64 && (turn + number).is_multiple_of(3);
     for (number, choice) in choices().enumerate() {
         if !choice.given.is_empty() && !has_turn(number) && !all() {
             continue;
@@ -121,14 +114,10 @@ fn check<T: Scalar>(
             // With a parameter a method may allocate less, and `auto` allocates little if it measures that this is
             // faster.
             let method = choice.method.name;
-            let may_be_less =
-                !choice.given.is_empty() || method.starts_with("mkl") || method == auto::NAME;
+            let may_be_less = !choice.given.is_empty() || method.starts_with("mkl") || method == auto::NAME;
             let is_loose = large && ready && !may_be_less && estimated > LOOSE * taken + SMALL;
             if taken > estimated + SMALL || is_loose {
-                wrong.push(format!(
-                    "{name}, {}: {taken} allocated, {estimated} estimated",
-                    choice.name()
-                ));
+                wrong.push(format!("{name}, {}: {taken} allocated, {estimated} estimated", choice.name()));
             }
         }
     }
@@ -145,9 +134,9 @@ fn no_method_allocates_more_than_its_estimate_or_much_less() {
     }
     rayon::ThreadPoolBuilder::new().num_threads(THREADS).build_global().unwrap();
     let team = Team::floating(THREADS);
-    let small = small::matrices().into_iter().map(|(name, rows, cols, triplets)| {
-        (name.to_owned(), Csr::<f64>::from_triplets(rows, cols, &triplets), false)
-    });
+    let small = small::matrices()
+        .into_iter()
+        .map(|(name, rows, cols, triplets)| (name.to_owned(), Csr::<f64>::from_triplets(rows, cols, &triplets), false));
     let large = LARGE.iter().map(|spec| {
         let random = format!("{spec},random=1");
         (random.clone(), Generator::parse(&random).unwrap().generate().unwrap(), true)

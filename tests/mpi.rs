@@ -39,8 +39,7 @@ fn check(source: &str) {
     let few_or_all = if all() { [1, 2, 3, 4, 7].as_slice() } else { &[3] };
     for &ranks in few_or_all {
         let ran = rows(mpirun(ranks, &format!("{words} --methods mpi-merge:gather=*")));
-        let got: Vec<_> =
-            ran.iter().map(|row| [&row["method_name"][..], &row["precision"]]).collect();
+        let got: Vec<_> = ran.iter().map(|row| [&row["method_name"][..], &row["precision"]]).collect();
         let (need, all) = ("mpi-merge:gather=need", "mpi-merge:gather=all");
         assert_eq!(got, [[need, "f64"], [all, "f64"], [need, "f32"], [all, "f32"]]);
         for row in ran {
@@ -81,8 +80,7 @@ fn a_symmetric_file_with_duplicates() {
     let dir = Dir::new(&[("a.mtx", text)]);
     let path = dir.path("a.mtx").display().to_string();
     check(&path);
-    mpirun(3, &format!("--mtx {path} --methods mpi-merge --no-cache"))
-        .says("a.mtx: 2 duplicate entries summed");
+    mpirun(3, &format!("--mtx {path} --methods mpi-merge --no-cache")).says("a.mtx: 2 duplicate entries summed");
 }
 
 /// Only rank 0 writes results. `--quiet` prints a line per method, as without MPI.
@@ -109,8 +107,7 @@ fn parts_of_the_product_and_the_run_record_are_written() {
     let matrix = format!("--mtx gen:grid2d,n=40,points=5 {QUICK} --stages --format json");
     let ran = mpirun(3, &format!("{matrix} --methods mpi-merge --run-record {}", record.display()));
     let group = &ran.json()[0]["groups"][0];
-    let stages: Vec<_> =
-        group["stages"][0].as_array().unwrap().iter().map(|s| &s["name"]).collect();
+    let stages: Vec<_> = group["stages"][0].as_array().unwrap().iter().map(|s| &s["name"]).collect();
     assert_eq!(stages, ["x gathered", "compute", "tails handed on"]);
     assert_eq!((&group["threads"], &group["rows"][0]["threads"]), (&3.into(), &3.into()));
     // 1600 rows and 7840 nonzeros are 9440 items. The cuts are after four nonzeros of row 535 (item 3147) and three
@@ -141,10 +138,7 @@ fn errors_are_printed_by_one_rank_only() {
     let (broken, large) = (format!("{head}1 3 1\n"), format!("{head}1 2 1e300\n"));
     let dir = Dir::new(&[("broken.mtx", &broken), ("large.mtx", &large)]);
     for (words, expected) in [
-        (
-            "--methods seq",
-            "2 MPI processes were started, which can only run MATRIX --methods mpi-merge",
-        ),
+        ("--methods seq", "2 MPI processes were started, which can only run MATRIX --methods mpi-merge"),
         ("corpus gen:grid2d,n=3", "2 MPI processes were started"),
         ("MERGE --threads 2", "--threads: each process of mpi-merge has one thread"),
         ("MERGE --order rcm", "--order: mpi-merge has only the natural order"),

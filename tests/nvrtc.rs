@@ -17,10 +17,8 @@ use spmv_methods::device::cuda::{self, cusparse, nvrtc};
 use spmv_methods::library;
 use spmv_methods::method::{Failed, Unavailable};
 
-const STORE: Program = Program {
-    name: "store.cu",
-    source: "extern \"C\" __global__ void store(VALUE_T *to) { *to = BLOCK; }",
-};
+const STORE: Program =
+    Program { name: "store.cu", source: "extern \"C\" __global__ void store(VALUE_T *to) { *to = BLOCK; }" };
 const BLOCK: &[(&str, usize)] = &[("BLOCK", 128)];
 
 /// Returns the library, or prints that the test is skipped.
@@ -53,14 +51,7 @@ ptxas         .     800 bytes stack frame, 24 bytes spill stores, 16 bytes spill
 ptxas info    : Used 32 registers, used 1 barriers, 800 bytes cumulative stack size, 1024 bytes smem
 ptxas info    : Compiling entry function 'b' for 'sm_90'
 ptxas info    : Used 8 registers, used 0 barriers";
-    let a = Usage {
-        kernel: "a".into(),
-        registers: 32,
-        stack: 800,
-        spill_stores: 24,
-        spill_loads: 16,
-        shared: 1024,
-    };
+    let a = Usage { kernel: "a".into(), registers: 32, stack: 800, spill_stores: 24, spill_loads: 16, shared: 1024 };
     let b = Usage { kernel: "b".into(), registers: 8, ..Usage::default() };
     assert_eq!(Usage::of(log), [a, b]);
 }
@@ -68,10 +59,8 @@ ptxas info    : Used 8 registers, used 0 barriers";
 #[test]
 fn an_error_names_program_and_line() {
     let Some(nvrtc) = nvrtc() else { return };
-    let wrong =
-        Program { name: "wrong.cu", source: "\n__device__ VALUE_T f() { return missing; }" };
-    let Failed(reason) =
-        nvrtc.compile(&Unit::new((9, 0), &wrong, Precision::F32, &[])).unwrap_err();
+    let wrong = Program { name: "wrong.cu", source: "\n__device__ VALUE_T f() { return missing; }" };
+    let Failed(reason) = nvrtc.compile(&Unit::new((9, 0), &wrong, Precision::F32, &[])).unwrap_err();
     assert!(reason.starts_with("wrong.cu does not compile: NVRTC_ERROR_COMPILATION"), "{reason}");
     assert!(reason.contains("wrong.cu(2): error: identifier \"missing\" is undefined"), "{reason}");
 }
@@ -153,18 +142,18 @@ fn cusparse_is_chosen_by_architecture_and_driver() {
     assert_chosen(choose, &cases);
     let refused = chosen(choose, (9, 0), Some(11)).unwrap_err();
     assert!(refused.contains(") belongs to CUDA 13; cuSPARSE 12.5."), "{refused}");
-    assert!(refused.ends_with(
-        ") belongs to CUDA 12; pip install 'nvidia-cusparse-cu12==12.5.*' or set SPMV_BENCH_LIBRARY_PATH"
-    ));
+    assert!(
+        refused.ends_with(
+            ") belongs to CUDA 12; pip install 'nvidia-cusparse-cu12==12.5.*' or set SPMV_BENCH_LIBRARY_PATH"
+        )
+    );
 }
 
 #[test]
 fn precompiled_kernels_are_found_by_everything_but_the_compiler() {
     let Some(nvrtc) = nvrtc() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let open = |driver| {
-        Precompiled::open(folder.path(), &Target { architecture: (9, 0), driver: Some(driver) })
-    };
+    let open = |driver| Precompiled::open(folder.path(), &Target { architecture: (9, 0), driver: Some(driver) });
     let empty = "has no precompiled kernels for this GPU and driver";
     assert!(open(99).to_string().ends_with(empty));
     let cubin = nvrtc.compile(&store(Precision::F64)).unwrap().cubin;

@@ -43,9 +43,8 @@ impl Place {
         let bench = Bench::default();
         bench.put("a.mtx", text.as_bytes());
         let cache = CacheFolder::at(bench.path("cache"));
-        let mut loaded =
-            cached::load(&cache, &bench.path("a.mtx"), &Options::default(), ReadBounds::NONE)
-                .expect("the text is correct");
+        let mut loaded = cached::load(&cache, &bench.path("a.mtx"), &Options::default(), ReadBounds::NONE)
+            .expect("the text is correct");
         loaded.write_to_cache(ReadBounds::NONE);
         let entry = cached::list(&cache).expect("a folder").remove(0).path;
         let whole = fs::read(&entry).expect("the entry was written");
@@ -55,14 +54,7 @@ impl Place {
     /// Loads the matrix file while the file in the cache has these contents.
     fn load(&self, entry: &[u8]) -> Loaded {
         fs::write(&self.entry, entry).expect("a file is written");
-        let load = || {
-            cached::load(
-                &self.cache,
-                &self.bench.path("a.mtx"),
-                &Options::default(),
-                ReadBounds::NONE,
-            )
-        };
+        let load = || cached::load(&self.cache, &self.bench.path("a.mtx"), &Options::default(), ReadBounds::NONE);
         let loaded = alone(load).expect("the file is correct");
         assert!(cached::list(&self.cache).is_ok_and(|listed| listed.len() == 1));
         check_csr(&loaded.csr);

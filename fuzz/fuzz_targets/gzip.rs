@@ -17,9 +17,7 @@ const HEADER: [u8; 10] = [MAGIC[0], MAGIC[1], 8, 0, 0, 0, 0, 0, 0, 255];
 const MOST_TEXT: u64 = 1 << 16;
 
 fuzz_target!(|input: &[u8]| -> Corpus {
-    let Some((input, &[kind, how, level, first, second, place, further, bits])) =
-        input.split_last_chunk()
-    else {
+    let Some((input, &[kind, how, level, first, second, place, further, bits])) = input.split_last_chunk() else {
         return Corpus::Reject;
     };
     let read = |bytes: &[u8]| BENCH.read("a.mtx", bytes, true, how);
@@ -33,8 +31,7 @@ fuzz_target!(|input: &[u8]| -> Corpus {
     if announces_too_much(&text) || text.starts_with(&MAGIC) {
         return Corpus::Reject;
     }
-    let compressed: Vec<u8> =
-        members.iter().flat_map(|(compressed, _)| compressed).copied().collect();
+    let compressed: Vec<u8> = members.iter().flat_map(|(compressed, _)| compressed).copied().collect();
     let expected = read(&text);
     let found = read(&compressed);
     assert_same(&found, &expected);

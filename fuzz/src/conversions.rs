@@ -142,13 +142,7 @@ fn check_methods<T: Scalar>(csr: &Csr<T>, asked: &Asked) {
 }
 
 /// Checks two products by each team; `operator` is A or Aᵀ. What a product leaves behind must not spoil the next.
-fn check_products<T: Scalar>(
-    csr: &Csr<T>,
-    operator: &Csr<T>,
-    choice: &Choice,
-    asked: &Asked,
-    transpose: bool,
-) {
+fn check_products<T: Scalar>(csr: &Csr<T>, operator: &Csr<T>, choice: &Choice, asked: &Asked, transpose: bool) {
     let &Asked { isa, factors: (alpha, beta), .. } = asked;
     let factors = [alpha, beta].map(T::narrow);
     let x: Vec<T> = (0..operator.cols()).map(|k| T::narrow((k as f64 * 0.7).cos())).collect();
@@ -157,8 +151,7 @@ fn check_products<T: Scalar>(
     let reference = Reference::new(operator, factors[0], &x, factors[1], &y0);
     let check = |team: &Team| {
         let (expected_products, given) = (100, &choice.given[..]);
-        let request =
-            Request { isa, transpose, alpha, beta, expected_products, given, ..Request::new(team) };
+        let request = Request { isa, transpose, alpha, beta, expected_products, given, ..Request::new(team) };
         let mut prepared = match choice.method.prepare_on_host(csr, &request) {
             Ok(prepared) => prepared,
             Err(refused) => {

@@ -55,20 +55,10 @@ impl Bench {
 
     /// Reads `bytes` as a file with this name. An error is returned without the name. `how` chooses the size of chunks
     /// and the number of threads.
-    pub fn read(
-        &self,
-        name: &str,
-        bytes: &[u8],
-        expand: bool,
-        how: u8,
-    ) -> Result<ReadMatrix, String> {
+    pub fn read(&self, name: &str, bytes: &[u8], expand: bool, how: u8) -> Result<ReadMatrix, String> {
         let path = self.put(name, bytes);
         let pool = if how >= 0xf0 { &PAIR } else { &ALONE };
-        let options = Options {
-            expand,
-            chunk: CHUNKS[usize::from(how) % CHUNKS.len()],
-            ..Options::default()
-        };
+        let options = Options { expand, chunk: CHUNKS[usize::from(how) % CHUNKS.len()], ..Options::default() };
         let read = pool.install(|| reader::read(&path, &options)).map_err(|error| {
             let shown = error.to_string();
             assert!(!shown.contains("changed while it was being read"), "no defect was found");
@@ -117,8 +107,7 @@ pub fn assert_same(one: &Result<ReadMatrix, String>, other: &Result<ReadMatrix, 
     match (one, other) {
         (Ok(one), Ok(other)) => {
             assert_same_csr(&one.csr, &other.csr);
-            let facts =
-                |m: &ReadMatrix| (m.field, m.symmetry, m.stored, m.kind.clone(), m.duplicates);
+            let facts = |m: &ReadMatrix| (m.field, m.symmetry, m.stored, m.kind.clone(), m.duplicates);
             assert_eq!(facts(one), facts(other));
         }
         _ => assert_eq!(one.as_ref().err(), other.as_ref().err()),

@@ -23,12 +23,7 @@ use spmv_methods::vendor::mkl;
 const SIGNALS: Duration = Duration::from_millis(100);
 
 /// The shape and the arrays `data`, `indices` and `indptr` of a CSR matrix.
-type Arrays<'py> = (
-    (usize, usize),
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<i32>>,
-    Bound<'py, PyArray1<i32>>,
-);
+type Arrays<'py> = ((usize, usize), Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>);
 
 #[pyfunction]
 fn read(py: Python<'_>, source: PathBuf) -> PyResult<Arrays<'_>> {
@@ -43,10 +38,7 @@ fn read(py: Python<'_>, source: PathBuf) -> PyResult<Arrays<'_>> {
 /// Measures methods on the matrix `a`, whose arrays follow. Returns the rows as JSON.
 #[pyfunction]
 #[pyo3(signature = (a, shape, data, indices, indptr, options, methods, own))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the arrays of a matrix in Python are separate objects"
-)]
+#[expect(clippy::too_many_arguments, reason = "the arrays of a matrix in Python are separate objects")]
 fn measure(
     py: Python<'_>,
     a: Py<PyAny>,
@@ -58,24 +50,22 @@ fn measure(
     methods: Option<&str>,
     own: Vec<Py<OwnMethod>>,
 ) -> PyResult<String> {
-    let unsigned = |array: PyReadonlyArray1<i32>| -> PyResult<Vec<u32>> {
-        Ok(cast_slice::<i32, u32>(array.as_slice()?).to_vec())
-    };
+    let unsigned =
+        |array: PyReadonlyArray1<i32>| -> PyResult<Vec<u32>> { Ok(cast_slice::<i32, u32>(array.as_slice()?).to_vec()) };
     let arrays = (unsigned(indptr)?, unsigned(indices)?, data.as_slice()?.to_vec());
     let csr = Csr::new(shape.0, shape.1, arrays.0, arrays.1, arrays.2)
         .context("the arrays are not those of a CSR matrix with less than 2^31 rows, columns and nonzeros")
         .map_err(|error| raised(&error))?;
 
-    let mut measurement =
-        Measurement::with_options(&options).map_err(|error| raised(&error.into()))?;
+    let mut measurement = Measurement::with_options(&options).map_err(|error| raised(&error.into()))?;
     if let Some(methods) = methods {
         measurement.run.methods = Measurement::new(methods).run.methods;
     }
     measurement.own = own.iter().map(|method| method.get().method).collect();
     let interrupted = AtomicBool::new(false);
     measurement.interrupted = &interrupted;
-    let _current = Current::set(a, &csr)
-        .ok_or_else(|| PyRuntimeError::new_err("another measurement runs in this process"))?;
+    let _current =
+        Current::set(a, &csr).ok_or_else(|| PyRuntimeError::new_err("another measurement runs in this process"))?;
     let rows = py.detach(|| wait_for(&interrupted, || spmv_bench::measure(&csr, &measurement)))?;
     let text = rows.and_then(|rows| Ok(serde_json::to_string(&rows)?));
     text.map_err(|error| raised(&error))

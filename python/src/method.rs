@@ -124,12 +124,7 @@ impl Functions {
         Ok(Prepared::new(csr, 0, product).with_library(&version, None))
     }
 
-    fn multiply_once(
-        self,
-        operand: &Py<PyAny>,
-        x: &Bound<PyAny>,
-        y: &Bound<PyAny>,
-    ) -> PyResult<()> {
+    fn multiply_once(self, operand: &Py<PyAny>, x: &Bound<PyAny>, y: &Bound<PyAny>) -> PyResult<()> {
         let result = self.multiply.bind(x.py()).call1((operand, x, y))?;
         if !result.is_none() {
             return Err(PyValueError::new_err("it must write its result to y, and return nothing"));
@@ -158,9 +153,7 @@ impl Views {
         length: usize,
         is_writable: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let known = |(address, count, _): &&(usize, usize, _)| {
-            (*address, *count) == (begin as usize, length)
-        };
+        let known = |(address, count, _): &&(usize, usize, _)| (*address, *count) == (begin as usize, length);
         if let Some((_, _, view)) = self.0.iter().find(known) {
             return Ok(view.bind(py).clone());
         }

@@ -28,11 +28,7 @@ pub fn check_matrix<T>(settings: &Settings, csr: &Csr<T>) -> Result<(), Unavaila
 }
 
 /// Returns an error if products of this method should form chains, but cannot.
-pub fn check_method(
-    settings: &Settings,
-    choice: &Choice,
-    is_modelled: bool,
-) -> Result<(), Unavailable> {
+pub fn check_method(settings: &Settings, choice: &Choice, is_modelled: bool) -> Result<(), Unavailable> {
     let what = if choice.is_graph() {
         "a CUDA graph"
     } else if is_modelled {
@@ -47,12 +43,7 @@ pub fn check_method(
 }
 
 /// Returns the expected y after a chain, whose first product has this reference; `None` without chains.
-pub fn reference<T: Scalar>(
-    settings: &Settings,
-    csr: &Csr<T>,
-    alpha: T,
-    first: &Reference,
-) -> Option<Reference> {
+pub fn reference<T: Scalar>(settings: &Settings, csr: &Csr<T>, alpha: T, first: &Reference) -> Option<Reference> {
     if settings.chain() == 1 || csr.rows() != csr.cols() {
         return None;
     }
@@ -70,9 +61,7 @@ pub fn scale(csr: &mut Csr<f64>) {
     let mut x: Vec<f64> = (0..csr.rows()).map(|_| random.random_range(-1.0..1.0)).collect();
     let mut growth = 1.0;
     for _ in 0..CHAIN {
-        let row = |row| {
-            csr.row(row).map(|k| csr.values()[k] * x[csr.column_indices()[k] as usize]).sum::<f64>()
-        };
+        let row = |row| csr.row(row).map(|k| csr.values()[k] * x[csr.column_indices()[k] as usize]).sum::<f64>();
         let y: Vec<f64> = (0..csr.rows()).into_par_iter().map(row).collect();
         // The largest element of x is 1, after the first product.
         growth = y.iter().fold(0.0, |largest: f64, y| largest.max(y.abs()));

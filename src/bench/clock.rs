@@ -41,12 +41,7 @@ pub struct SystemClock {
 
 impl Default for SystemClock {
     fn default() -> Self {
-        Self {
-            start: Instant::now(),
-            waits: RefCell::default(),
-            threads: RefCell::default(),
-            pool: OnceCell::new(),
-        }
+        Self { start: Instant::now(), waits: RefCell::default(), threads: RefCell::default(), pool: OnceCell::new() }
     }
 }
 

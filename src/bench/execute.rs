@@ -69,10 +69,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let together = if takes_turns { usize::MAX } else { 1 };
         let needs: Vec<_> = cells.iter().map(|cell| self.need(&cell.choice)).collect();
         // If the device does not report its free memory, a failing allocation will show that there is too little.
-        let available = self
-            .backend
-            .available(&self.extent, 0)
-            .unwrap_or(Available { bytes: u64::MAX, by: "unknown" });
+        let available = self.backend.available(&self.extent, 0).unwrap_or(Available { bytes: u64::MAX, by: "unknown" });
         let parts = memory::parts(&needs, available.bytes, together);
         for (place, &need) in needs.iter().enumerate() {
             if !parts.iter().any(|part| part.contains(&place)) {

@@ -14,8 +14,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
     /// Returns the row of a method that was verified and timed, without what follows from other rows, and the parts of
     /// its product.
     pub fn in_row(mut self, row: Row) -> (Row, Vec<Stage>) {
-        let Parts { stages, launches, launch_floor_ms, note } =
-            self.parts.take().unwrap_or_default();
+        let Parts { stages, launches, launch_floor_ms, note } = self.parts.take().unwrap_or_default();
         let setup_ms = self.setup_ms + self.late_ms().iter().sum::<f64>();
         let stored = self.matrix_bytes.zip(row.vector_bytes());
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));

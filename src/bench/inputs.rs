@@ -60,22 +60,19 @@ fn fill_values(settings: &Settings, csr: &mut Csr<f64>) {
         Values::Stored => (),
         Values::Ones => csr.values_mut().fill(1.0),
         Values::Random => {
-            csr.values_mut().par_chunks_mut(VALUES_PER_GENERATOR).enumerate().for_each(
-                |(number, values)| {
-                    // A different seed than that of x.
-                    let seed = (!settings.seed).wrapping_add(number as u64);
-                    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-                    values.fill_with(|| random.random_range(-1.0..1.0));
-                },
-            )
+            csr.values_mut().par_chunks_mut(VALUES_PER_GENERATOR).enumerate().for_each(|(number, values)| {
+                // A different seed than that of x.
+                let seed = (!settings.seed).wrapping_add(number as u64);
+                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                values.fill_with(|| random.random_range(-1.0..1.0));
+            })
         }
     }
 }
 
 impl<T: Scalar> Inputs<T> {
     pub fn new(settings: &Settings, csr: &Csr<T>) -> Self {
-        let (outputs, inputs) =
-            if settings.transpose { (csr.cols(), csr.rows()) } else { (csr.rows(), csr.cols()) };
+        let (outputs, inputs) = if settings.transpose { (csr.cols(), csr.rows()) } else { (csr.rows(), csr.cols()) };
         let mut all = Self::without_reference(settings, outputs, inputs);
         all.reference = all.expected(csr, &all.x);
         all.chain = chains::reference(settings, csr, all.alpha, &all.reference);
@@ -91,8 +88,7 @@ impl<T: Scalar> Inputs<T> {
             Fill::Random => uniform(inputs, &mut random),
             Fill::Ones => vec![T::one(); inputs],
         };
-        let y0 =
-            if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs, &mut random) };
+        let y0 = if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs, &mut random) };
         Self {
             alpha,
             beta,

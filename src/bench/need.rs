@@ -35,12 +35,10 @@ pub fn sweeps(extent: &Extent) -> u64 {
 pub fn run(extent: &Extent, settings: &Settings) -> u64 {
     // Four copies of x and a mark per element, two copies of y, and two references. An alteration may copy all rows of
     // one.
-    let vectors = 2 * extent.vectors()
-        + extent.inputs() * (2 * extent.value + 1)
-        + extent.outputs() * (2 * REFERENCE + ALTERED);
+    let vectors =
+        2 * extent.vectors() + extent.inputs() * (2 * extent.value + 1) + extent.outputs() * (2 * REFERENCE + ALTERED);
     let reference = if settings.transpose { extent.outputs() * COLUMN_SUM } else { 0 };
-    let chain =
-        if settings.chain() > 1 { extent.outputs() * (extent.value + 2 * REFERENCE) } else { 0 };
+    let chain = if settings.chain() > 1 { extent.outputs() * (extent.value + 2 * REFERENCE) } else { 0 };
     let cold = settings.cache == CacheState::Cold;
     let evictor = if cold { Evictor::most_bytes() } else { 0 };
     vectors + chain + reference.max(sweeps(extent) + evictor) + SMALL

@@ -60,13 +60,7 @@ impl Sweeps {
     }
 
     /// Returns the rates of triad and read over the first `len` elements, in GB/s.
-    fn rates(
-        &mut self,
-        len: usize,
-        team: &Team,
-        clock: &dyn Clock,
-        mut evict: Option<impl FnMut()>,
-    ) -> [f64; 2] {
+    fn rates(&mut self, len: usize, team: &Team, clock: &dyn Clock, mut evict: Option<impl FnMut()>) -> [f64; 2] {
         // 10 GB/s per thread is a low guess: faster threads only make the region shorter.
         let guess = (len * BYTES_PER_ELEMENT) as f64 / (10e9 * team.len() as f64);
         let repeats = if evict.is_some() { 1.0 } else { (MIN_REGION.as_secs_f64() / guess).ceil() };

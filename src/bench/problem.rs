@@ -39,12 +39,7 @@ pub struct Reordered {
 impl Reordered {
     /// Reorders a matrix with this name; `None` if it has the order already. Returns an error if it is not square, or
     /// if the order is to be read from a file that has no permutation of it.
-    pub fn new(
-        natural: &Csr<f64>,
-        name: &str,
-        order: Order,
-        clock: &dyn Clock,
-    ) -> Result<Option<Self>, Unavailable> {
+    pub fn new(natural: &Csr<f64>, name: &str, order: Order, clock: &dyn Clock) -> Result<Option<Self>, Unavailable> {
         if order == Order::Natural {
             return Ok(None);
         }
@@ -137,12 +132,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
     }
 
     /// Measures methods of the CPU, until [`Bench::interrupted`] is set. The host cannot be lost.
-    pub fn on_host(
-        &mut self,
-        bench: &Bench,
-        cells: &[Cell],
-        group: &mut Group,
-    ) -> Result<(), Stopped> {
+    pub fn on_host(&mut self, bench: &Bench, cells: &[Cell], group: &mut Group) -> Result<(), Stopped> {
         let host = Host::new(bench, &self.csr, &self.inputs.x);
         let extent = extent(&self.csr, self.groups, bench);
         measure(bench, extent, &mut self.inputs, host, cells, group)
@@ -153,13 +143,7 @@ impl<T: Value> Problem<'_, T> {
     /// Measures methods of the GPU, until [`Bench::interrupted`] is set. All methods are skipped if the matrix does not
     /// fit into the GPU's memory or if there is no compiler for the device. Any other error before the first method is
     /// a failure of every method, unless the device is lost, which is an error.
-    pub fn on_gpu(
-        &mut self,
-        bench: &Bench,
-        gpu: &Gpu,
-        cells: &[Cell],
-        group: &mut Group,
-    ) -> Result<(), Stopped> {
+    pub fn on_gpu(&mut self, bench: &Bench, gpu: &Gpu, cells: &[Cell], group: &mut Group) -> Result<(), Stopped> {
         let compiled = gpu.compile_time();
         match self.uploaded(bench, gpu, cells, group) {
             Ok(measured) => {

@@ -46,9 +46,7 @@ fn measured(name: usize) -> Row {
         parallel: false,
         f64: |csr, _| {
             Ok(Prepared::new(csr, 0, |_, _, _, y| {
-                ThreadClock.pause(Duration::from_secs_f64(
-                    PACE.with_borrow(f64::clone) * about_one(BETWEEN_PRODUCTS),
-                ));
+                ThreadClock.pause(Duration::from_secs_f64(PACE.with_borrow(f64::clone) * about_one(BETWEEN_PRODUCTS)));
                 y.fill(0.0);
                 Ok(())
             }))
@@ -56,8 +54,7 @@ fn measured(name: usize) -> Row {
         f32: |_, _| unreachable!("only f64 is measured"),
     };
     let method = Method { code, ..seq::METHOD };
-    let settings =
-        Settings { rounds: 4, iterations: Some(12), ..Settings::new(Protocol::MergeSpmv) };
+    let settings = Settings { rounds: 4, iterations: Some(12), ..Settings::new(Protocol::MergeSpmv) };
     let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
     let rows = RefCell::new(Vec::new());
     let emit = |event| {

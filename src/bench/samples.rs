@@ -117,9 +117,9 @@ impl Samples {
         let seconds = self.counted().map(|sample| sample.seconds).sum::<f64>();
         let iterations = self.counted().map(|sample| sample.products).sum::<usize>();
         let launches = self.counted().filter_map(|sample| sample.host_launch);
-        let independent = self.counted().filter_map(|sample| {
-            Some(1e3 * sample.independent?.as_secs_f64() / sample.products as f64)
-        });
+        let independent = self
+            .counted()
+            .filter_map(|sample| Some(1e3 * sample.independent?.as_secs_f64() / sample.products as f64));
         Row {
             min_ms: ms.first().copied(),
             median_ms: Some(median_ms),
@@ -198,8 +198,8 @@ mod tests {
             let most = counted.iter().copied().fold(0.0, f64::max);
             assert!(left.iter().all(|share| *share >= most), "{shares:?}");
         }
-        let found = [[0.5, 0.0, 0.0].repeat(4), disturbed.repeat(2)]
-            .map(|shares| choose_pairs(&shares, |share| *share).len());
+        let found =
+            [[0.5, 0.0, 0.0].repeat(4), disturbed.repeat(2)].map(|shares| choose_pairs(&shares, |share| *share).len());
         assert_eq!(found, [8, 6]);
     }
 

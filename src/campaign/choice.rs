@@ -41,15 +41,10 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
-    if run.device == DeviceChoice::All
-        && choices.iter().any(|choice| choice.method.is_kernel_file())
-    {
+    if run.device == DeviceChoice::All && choices.iter().any(|choice| choice.method.is_kernel_file()) {
         let gpu = modelled(FALLBACK)?;
         if !run.quiet {
-            writeln!(
-                env.stderr,
-                "{reason}; the kernels run on model:{FALLBACK}, with modelled times"
-            )?;
+            writeln!(env.stderr, "{reason}; the kernels run on model:{FALLBACK}, with modelled times")?;
         }
         return Ok((choices, Some(gpu)));
     }
@@ -61,10 +56,7 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
     }
     choices.retain(|choice| !is_on_gpu(choice));
     if !run.quiet {
-        writeln!(
-            env.stderr,
-            "GPU methods are skipped: {reason}; --device model:h200 runs them on a modelled GPU"
-        )?;
+        writeln!(env.stderr, "GPU methods are skipped: {reason}; --device model:h200 runs them on a modelled GPU")?;
     }
     Ok((choices, None))
 }
@@ -182,9 +174,7 @@ fn sets(method: &Method, parameters: &[(&str, &str)]) -> Result<Vec<Given>> {
 
 /// Returns every set extended by each of the values.
 fn with_each(sets: &[Given], values: &[(&'static str, &'static str)]) -> Vec<Given> {
-    let of_set = |set: &Given| -> Vec<Given> {
-        values.iter().map(|&value| [&set[..], &[value]].concat()).collect()
-    };
+    let of_set = |set: &Given| -> Vec<Given> { values.iter().map(|&value| [&set[..], &[value]].concat()).collect() };
     sets.iter().flat_map(of_set).collect()
 }
 

@@ -41,8 +41,7 @@ impl CorpusMatrix {
     /// Returns whether the file has changed since those of its rows were measured that stay.
     pub fn is_changed(&self, begun: &Begun) -> bool {
         let files = self.now.as_ref().zip(self.then.as_ref());
-        files.is_some_and(|(now, then)| now.is_changed_since(then))
-            && !begun.rows_of(&self.name).is_empty()
+        files.is_some_and(|(now, then)| now.is_changed_since(then)) && !begun.rows_of(&self.name).is_empty()
     }
 
     /// Returns the name without the folder of the command.
@@ -76,8 +75,7 @@ impl Begun {
         let files: Vec<_> = all.iter().filter_map(|matrix| matrix.now.clone()).collect();
         let known = self.corpus().map(|then| then.known(&files)).unwrap_or_default();
         let of_files = all.iter_mut().filter(|matrix| matrix.now.is_some());
-        for (matrix, then) in of_files.zip(known).filter_map(|(matrix, then)| Some((matrix, then?)))
-        {
+        for (matrix, then) in of_files.zip(known).filter_map(|(matrix, then)| Some((matrix, then?))) {
             matrix.name.clone_from(&then.name);
             matrix.now.as_mut().expect("it is a file").name.clone_from(&then.name);
             matrix.then = Some(then);

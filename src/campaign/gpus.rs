@@ -27,11 +27,7 @@ pub fn open(number: Option<usize>, timeout: Duration, env: &mut Env) -> Result<G
 }
 
 /// Returns the facts of a GPU from a child process, which is started once for each GPU, if there may be a driver.
-pub fn facts(
-    number: Option<usize>,
-    timeout: Duration,
-    env: &mut Env,
-) -> Result<Facts, Unavailable> {
+pub fn facts(number: Option<usize>, timeout: Duration, env: &mut Env) -> Result<Facts, Unavailable> {
     let Env { program, open_gpu, interrupted, gpus: Answers(known), .. } = env;
     let ask = || {
         let Some(program) = program.as_deref().filter(|_| library::may_exist(DRIVER)) else {

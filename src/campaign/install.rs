@@ -19,12 +19,7 @@ const FORMAT: &str = "register blocks 2";
 pub type Profiles = BTreeMap<Precision, Profile>;
 
 /// Returns the profiles that the methods need, from the cache, or measured and cached with a note on stderr.
-pub fn profiles(
-    choices: &[Choice],
-    run: &RunSettings,
-    team: &Team,
-    env: &mut Env,
-) -> Result<Profiles> {
+pub fn profiles(choices: &[Choice], run: &RunSettings, team: &Team, env: &mut Env) -> Result<Profiles> {
     let (method, isa, pages) = (oski_style::NAME, run.settings.isa, run.settings.pages);
     let is_needed = choices.iter().any(|choice| choice.method.name == method);
     let Some(cache) = env.profiles.clone().filter(|_| is_needed) else {
@@ -36,10 +31,7 @@ pub fn profiles(
         let name = precision.name();
         let mut measured = || -> Result<Profile> {
             if !run.quiet {
-                writeln!(
-                    env.stderr,
-                    "measuring the machine profile for {method} in {name}; this is done only once"
-                )?;
+                writeln!(env.stderr, "measuring the machine profile for {method} in {name}; this is done only once")?;
             }
             Ok(oski_style::measured(precision, team, isa, &|| env.clock.now()))
         };

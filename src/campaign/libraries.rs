@@ -35,10 +35,12 @@ impl Vendor {
     fn find(self) -> Vec<Library> {
         let found = match self {
             Self::Mkl => mkl::mkl().map(|mkl| vec![of_mkl(mkl)]),
-            Self::Nvrtc => nvrtc::compilers()
-                .map(|all| all.iter().map(|it| Library::in_file(it.name(), &it.file)).collect()),
-            Self::Cusparse => cusparse::libraries()
-                .map(|all| all.iter().map(|it| Library::in_file(it.name(), &it.file)).collect()),
+            Self::Nvrtc => {
+                nvrtc::compilers().map(|all| all.iter().map(|it| Library::in_file(it.name(), &it.file)).collect())
+            }
+            Self::Cusparse => {
+                cusparse::libraries().map(|all| all.iter().map(|it| Library::in_file(it.name(), &it.file)).collect())
+            }
         };
         found.unwrap_or_else(|absent| vec![self.without(&absent)])
     }

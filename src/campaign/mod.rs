@@ -71,12 +71,7 @@ pub trait Sink {
 
 impl<'a> Campaign<'a> {
     /// Prepares a campaign, in child processes if `isolate`. `command` is the command line for the run record.
-    pub fn start(
-        plan: &Plan,
-        isolate: bool,
-        command: Vec<String>,
-        env: &mut Env<'a>,
-    ) -> Result<Self> {
+    pub fn start(plan: &Plan, isolate: bool, command: Vec<String>, env: &mut Env<'a>) -> Result<Self> {
         let (runner, record) = Runner::start(plan, isolate, env)?;
         let record = RunRecord { command, ..record };
         Ok(Self {
@@ -99,11 +94,8 @@ impl<'a> Campaign<'a> {
     pub fn run(&mut self, works: &[Work], display: Display, sink: &mut dyn Sink) -> Result<bool> {
         let cells = self.recording.record.cells.clone();
         let open: Vec<_> = works.iter().map(|work| open_cells(work.existing, &cells)).collect();
-        let sizes: Vec<_> = works
-            .iter()
-            .zip(&open)
-            .map(|(work, open)| (entries(work.source, work.bytes), open.len()))
-            .collect();
+        let sizes: Vec<_> =
+            works.iter().zip(&open).map(|(work, open)| (entries(work.source, work.bytes), open.len())).collect();
         let display = if self.is_visible { display } else { Display::Hidden };
         let progress = Progress::new(&sizes, &self.recording.record.settings, display);
         let mut interrupted = false;

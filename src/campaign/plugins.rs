@@ -55,8 +55,7 @@ fn kernel_file(path: &Path) -> Result<MethodFile> {
 
 /// Returns what a plug-in says of its methods. It is opened in a child process.
 pub fn describe(file: &Path, program: &Path) -> Result<Vec<Description>> {
-    let name =
-        file.to_str().with_context(|| format!("{}: its name is not UTF-8", file.display()))?;
+    let name = file.to_str().with_context(|| format!("{}: its name is not UTF-8", file.display()))?;
     match ask::<Result<Vec<Description>, String>>(program, &["plugin", name], LIMIT) {
         Ok(Ok(methods)) => Ok(methods),
         Ok(Err(wrong)) => bail!("{name}: {wrong}"),
@@ -67,8 +66,8 @@ pub fn describe(file: &Path, program: &Path) -> Result<Vec<Description>> {
 }
 
 pub fn send_to_parent(file: &Path) -> Result<()> {
-    let described = plugin::open(file)
-        .map(|methods| methods.into_iter().map(|method| method.description).collect::<Vec<_>>());
+    let described =
+        plugin::open(file).map(|methods| methods.into_iter().map(|method| method.description).collect::<Vec<_>>());
     send_only(&described.map_err(|wrong| wrong.to_string()))
 }
 

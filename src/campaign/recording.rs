@@ -195,12 +195,9 @@ mod tests {
 
     #[test]
     fn neighbouring_numbers_are_ranges() {
-        for (numbers, expected) in [
-            (&[][..], ""),
-            (&[3], "3"),
-            (&[0, 1, 2, 5, 8, 9], "0-2, 5, 8-9"),
-            (&[2, 0, 1], "2, 0-1"),
-        ] {
+        for (numbers, expected) in
+            [(&[][..], ""), (&[3], "3"), (&[0, 1, 2, 5, 8, 9], "0-2, 5, 8-9"), (&[2, 0, 1], "2, 0-1")]
+        {
             assert_eq!(ranges(numbers), expected);
         }
     }

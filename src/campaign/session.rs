@@ -47,8 +47,7 @@ use spmv_results::run::{self, GpuRecord, HostEnergy, RunRecord};
 use spmv_results::settings::{RunSettings, Settings};
 
 /// The reason for skipping a matrix with a single row or column, as the paper merge-spmv does.
-const TRIVIAL: &str =
-    "it has only one row or column, or none; such matrices are skipped, as in merge-spmv";
+const TRIVIAL: &str = "it has only one row or column, or none; such matrices are skipped, as in merge-spmv";
 
 pub struct Session<'a> {
     /// The rows that each matrix gets, in their order.
@@ -75,15 +74,9 @@ impl<'a> Session<'a> {
     }
 
     /// Like [`Session::start`], but with these methods and this GPU.
-    pub fn of(
-        choices: Vec<Choice<'static>>,
-        gpu: Option<Gpu>,
-        plan: &Plan,
-        env: &mut Env<'a>,
-    ) -> Result<Self> {
+    pub fn of(choices: Vec<Choice<'static>>, gpu: Option<Gpu>, plan: &Plan, env: &mut Env<'a>) -> Result<Self> {
         let run = &plan.run;
-        let choices: Vec<_> =
-            choices.iter().flat_map(|choice| choice::swept(choice, &plan.sweep)).collect();
+        let choices: Vec<_> = choices.iter().flat_map(|choice| choice::swept(choice, &plan.sweep)).collect();
         ensure!(
             run.threads.len() <= 1,
             "--threads: several numbers are measured in separate child processes, which --no-isolate and mpi-merge \
@@ -95,10 +88,7 @@ impl<'a> Session<'a> {
         }
         let team = team(run.threads.first().copied(), env)?;
         let isa = run.settings.isa;
-        ensure!(
-            Isa::available().contains(&isa),
-            "--isa: this CPU does not support these instructions"
-        );
+        ensure!(Isa::available().contains(&isa), "--isa: this CPU does not support these instructions");
         if isa != Isa::detect() {
             mkl::limit(isa);
         }
@@ -139,14 +129,10 @@ impl<'a> Session<'a> {
         // Before the measurement of bandwidth, which would count as activity.
         let activity = self.gpu.as_ref().and_then(|gpu| gpu.activity());
         let rapl = self.rapl.as_ref().filter(|_| is_on_host);
-        let [host_watts, idle_watts] = if self.plan.bandwidth {
-            idle::watts(rapl, self.gpu.as_ref(), self.clock)
-        } else {
-            [None; 2]
-        };
+        let [host_watts, idle_watts] =
+            if self.plan.bandwidth { idle::watts(rapl, self.gpu.as_ref(), self.clock) } else { [None; 2] };
         let gpu = self.gpu.as_ref().map(|gpu| {
-            let (bandwidth, launch_us) =
-                if self.plan.bandwidth { bandwidth::of_gpu(gpu) } else { (Vec::new(), None) };
+            let (bandwidth, launch_us) = if self.plan.bandwidth { bandwidth::of_gpu(gpu) } else { (Vec::new(), None) };
             let facts = gpu.facts().clone();
             let nominal_gbs = facts.nominal_gbs();
             let clocks = None;
@@ -209,9 +195,7 @@ impl<'a> Session<'a> {
             }
             let name = matrix_name(&facts.file);
             let reordered = Reordered::new(csr, name, order, self.clock);
-            let is_same = |a: &Cell, b: &Cell| {
-                (a.key.cache, a.key.precision) == (b.key.cache, b.key.precision)
-            };
+            let is_same = |a: &Cell, b: &Cell| (a.key.cache, a.key.precision) == (b.key.cache, b.key.precision);
             for of_problem in of_order.chunk_by(is_same) {
                 if of_problem[0].key.precision == Precision::F64 {
                     self.measure::<f64>(csr, &reordered, facts, of_problem, part, emit)?;
@@ -229,19 +213,13 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the matrix as it is measured, and describes it in `report`; or else the reason why it is not measured.
-    fn read(
-        &self,
-        task: &MatrixTask,
-        report: &mut MatrixReport,
-    ) -> Result<Option<Csr<f64>>, Stopped> {
+    fn read(&self, task: &MatrixTask, report: &mut MatrixReport) -> Result<Option<Csr<f64>>, Stopped> {
         report.facts.file = task.source.to_string();
         let end = match self.read_if_it_fits(task, report) {
             Ok(Ok(csr)) => return Ok(Some(csr)),
             Ok(Err(end)) => end,
             Err(error) if error.is_interrupted() => return Err(Stopped::Interrupted),
-            Err(error) if error.is_unsupported() => {
-                Outcome::new(Status::Skipped, error.to_string())
-            }
+            Err(error) if error.is_unsupported() => Outcome::new(Status::Skipped, error.to_string()),
             Err(error) => Outcome::new(Status::Failed, error.to_string()),
         };
         report.ended = Some(end.in_row(Row::of_matrix(&report.facts, &self.run_id)));
@@ -275,23 +253,15 @@ impl<'a> Session<'a> {
 
     /// Gives a matrix the values with which it is measured, and describes it. `load` is the time of reading it in
     /// seconds.
-    fn described(
-        &self,
-        source: &Source,
-        loaded: &mut Loaded,
-        load: f64,
-        bounds: ReadBounds,
-    ) -> MatrixReport {
+    fn described(&self, source: &Source, loaded: &mut Loaded, load: f64, bounds: ReadBounds) -> MatrixReport {
         let (kind, symmetry) = (source.kind(loaded), loaded.pattern_symmetry());
         loaded.write_to_cache(bounds);
         replace_values(&self.plan.run.settings, &mut loaded.csr);
         let (file, values) = (source.to_string(), self.plan.run.settings.values);
         let of_file = loaded.facts.iter().flat_map(|facts| facts.remarks.clone());
         let precisions = self.plan.run.precisions.iter();
-        let of_values =
-            precisions.flat_map(|&precision| remarks::of_precision(loaded.csr.values(), precision));
-        let notes: Vec<_> =
-            loaded.note.take().into_iter().chain(of_file).chain(of_values).collect();
+        let of_values = precisions.flat_map(|&precision| remarks::of_precision(loaded.csr.values(), precision));
+        let notes: Vec<_> = loaded.note.take().into_iter().chain(of_file).chain(of_values).collect();
         MatrixReport {
             facts: MatrixFacts::of(file, kind, symmetry, &loaded.csr, values),
             load_ms: Some(1e3 * load),
@@ -328,12 +298,7 @@ impl<'a> Session<'a> {
 
 /// Returns the rows that each matrix gets, grouped by order, precision, cache state and device. Methods of the GPU run
 /// on `gpu`, parallel ones of the CPU on `threads` threads.
-pub fn cells(
-    choices: &[Choice<'static>],
-    run: &RunSettings,
-    gpu: Device,
-    threads: usize,
-) -> Vec<Cell<'static>> {
+pub fn cells(choices: &[Choice<'static>], run: &RunSettings, gpu: Device, threads: usize) -> Vec<Cell<'static>> {
     let mut cells = Vec::new();
     for &order in &run.orders {
         for &precision in &run.precisions {

@@ -53,8 +53,7 @@ impl ShardMatrices {
         let files = own.iter().map(|(place, matrix)| (*place, matrix.name.clone())).collect();
         let matrices: Vec<_> = own.into_iter().map(|(_, matrix)| matrix).collect();
         let stored = begun.stored(&matrices);
-        let (number, hash) =
-            fixed.map_or((number_of_all, hash), |then| (then.matrices, then.hash.clone()));
+        let (number, hash) = fixed.map_or((number_of_all, hash), |then| (then.matrices, then.hash.clone()));
         Self {
             matrices,
             corpus: Corpus { shard, matrices: number, hash, files, stored },
@@ -99,8 +98,7 @@ fn divided(works: &[u128], shards: usize) -> Vec<usize> {
     let used = shards.min(works.len());
     let (mut totals, mut owners) = (vec![0; used], vec![0; works.len()]);
     for place in order {
-        let least =
-            (0..used).min_by_key(|&shard| totals[shard]).expect("there is at least one shard");
+        let least = (0..used).min_by_key(|&shard| totals[shard]).expect("there is at least one shard");
         totals[least] += works[place];
         owners[place] = least;
     }
@@ -115,8 +113,7 @@ mod tests {
     #[test]
     fn work_is_by_hand() {
         let settings = Settings::new(Protocol::MergeSpmv);
-        let work =
-            |name: &str, bytes| work(&Source::parse(name.as_ref()).unwrap(), bytes, &settings);
+        let work = |name: &str, bytes| work(&Source::parse(name.as_ref()).unwrap(), bytes, &settings);
         // A million entries and 1 ms per product: three processes read for 0.11 s, have a duel of 1.8 s, and prepare 30
         // methods in 45 ms each. A method has six turns of 100 ms, with 17 ms for what belongs to each.
         let million = 3 * (1_910_000_000 + 30 * 45_000_000) + 30 * 6 * 117_000_000;
@@ -139,8 +136,7 @@ mod tests {
 
     #[test]
     fn shards_know_their_places_and_the_whole() {
-        let all: Vec<_> =
-            ["b", "a", "c", "a"].iter().map(|name| (Source::File(name.into()), 7)).collect();
+        let all: Vec<_> = ["b", "a", "c", "a"].iter().map(|name| (Source::File(name.into()), 7)).collect();
         let settings = Settings::new(Protocol::MergeSpmv);
         let corpus = |all: &[(Source, u64)], number| {
             let (shard, mut begun) = (Shard { number, of: 2 }, Begun::default());

@@ -75,8 +75,7 @@ impl Verb for CacheArgs {
 
 fn list(listed: &[Listed], out: &mut dyn Write) -> io::Result<()> {
     for entry in listed {
-        let source =
-            entry.source.as_deref().unwrap_or("a damaged entry, or one of another version or user");
+        let source = entry.source.as_deref().unwrap_or("a damaged entry, or one of another version or user");
         let is_stale = entry.stale && entry.source.is_some();
         let stale = if is_stale { " (has changed or no longer exists)" } else { "" };
         writeln!(out, "{:>10.1} MB  {source}{stale}", entry.bytes as f64 / 1e6)?;

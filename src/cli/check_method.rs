@@ -48,12 +48,10 @@ impl Verb for CheckMethodArgs {
         let program = env.program.clone().context("the checks run only in child processes")?;
         let file = std::path::absolute(&self.file)?;
         ensure!(file.exists(), "{}: there is no such file", self.file.display());
-        let patterns: Result<Vec<_>, _> =
-            self.patterns.iter().map(|p| glob::Pattern::new(p)).collect();
+        let patterns: Result<Vec<_>, _> = self.patterns.iter().map(|p| glob::Pattern::new(p)).collect();
         let patterns = patterns?;
-        let is_chosen = |method: &&Description| {
-            patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(&method.name))
-        };
+        let is_chosen =
+            |method: &&Description| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(&method.name));
         let methods = describe(&file, &program)?;
         let chosen: Vec<_> = methods.iter().filter(is_chosen).collect();
         let names: Vec<_> = methods.iter().map(|method| &*method.name).collect();

@@ -42,8 +42,7 @@ fn cited(word: &str) -> Result<Vec<&'static str>> {
     if !named.is_empty() {
         return Ok(named);
     }
-    let methods =
-        matching(word).with_context(|| format!("{word} is not a key of docs/papers.bib"))?;
+    let methods = matching(word).with_context(|| format!("{word} is not a key of docs/papers.bib"))?;
     let is_cited = |entry: &BibEntry| methods.iter().any(|method| entry.is_cited_in(method.source));
     Ok(entries().filter(is_cited).map(|entry| entry.key).collect())
 }
@@ -57,8 +56,7 @@ mod tests {
     #[test]
     fn every_source_cites_an_entry_and_every_entry_is_cited() {
         let methods = METHODS.iter().map(|method| method.source.to_owned());
-        let sources: Vec<_> =
-            experiments().map(|experiment| experiment.source).chain(methods).collect();
+        let sources: Vec<_> = experiments().map(|experiment| experiment.source).chain(methods).collect();
         for source in &sources {
             assert!(entries().any(|entry| entry.is_cited_in(source)), "{source}");
         }

@@ -99,8 +99,7 @@ impl Verb for CompareArgs {
     fn run(&self, env: &mut Env) -> Result<CommandStatus> {
         let format = self.output.form(self.format, CompareFormat::Text)?;
         let sides = self.sides()?;
-        let paths: Vec<_> =
-            sides.iter().flat_map(|side| side.iter().map(PathBuf::as_path)).collect();
+        let paths: Vec<_> = sides.iter().flat_map(|side| side.iter().map(PathBuf::as_path)).collect();
         self.output.check(&paths)?;
         let files = read(self, sides)?;
         for note in files.iter().flatten().filter_map(|file| file.note.as_ref()) {
@@ -113,10 +112,8 @@ impl Verb for CompareArgs {
         let are_turns = runs_a == runs_b && runs_a > 1;
         let [mut a, mut b] = files.map(|files| one(files, self.relative_to.as_ref()));
         choose(&self.methods, [&mut a, &mut b])?;
-        let names =
-            sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));
-        let [a, b] =
-            [(&names[0], &a), (&names[1], &b)].map(|(name, lines)| Compared { name, lines });
+        let names = sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));
+        let [a, b] = [(&names[0], &a), (&names[1], &b)].map(|(name, lines)| Compared { name, lines });
         let mut comparison = Comparison::of(a, b, are_turns)?;
         comparison.by_values = self.by_values;
         let width = env.width.filter(|_| self.output.output.is_none());
@@ -129,8 +126,7 @@ impl Verb for CompareArgs {
         if let Some(to) = &self.relative_to {
             writeln!(env.stderr, "times are relative to {to} in the same run")?;
         }
-        let counted =
-            if runs_a.max(runs_b) > 1 { "runs of each side" } else { "processes in each run" };
+        let counted = if runs_a.max(runs_b) > 1 { "runs of each side" } else { "processes in each run" };
         gate::judge(self.fail_above, self.fail_pair_above, &comparison, counted, env)
     }
 }

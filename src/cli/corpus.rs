@@ -81,8 +81,7 @@ impl CorpusArgs {
         let plan = measure.plan().of(found.iter().map(|(source, _)| source));
         let format = measure.format(Format::Csv)?;
         let (mut file, mut begun) = open(self, format)?;
-        let folders: Vec<_> =
-            self.sources.iter().map(PathBuf::from).filter(|it| it.is_dir()).collect();
+        let folders: Vec<_> = self.sources.iter().map(PathBuf::from).filter(|it| it.is_dir()).collect();
         let shard = ShardMatrices::of(found, &folders, self.shard, &measure.settings(), &mut begun);
         write_changes(&shard, &begun, env.stderr)?;
         if let Some(record) = &begun.record {
@@ -242,8 +241,7 @@ fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     if file.is_empty() {
         return Ok((Some(file), nothing));
     }
-    let choices =
-        "already has results: continue with --resume, use another file, or replace it with --force";
+    let choices = "already has results: continue with --resume, use another file, or replace it with --force";
     ensure!(args.resume, "{} {choices}", path.display());
     let record = measure.record_path().expect("every output file has a run record");
     Ok((Some(file), Begun::read(path, &record)?))

@@ -45,13 +45,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "P", value_enum, default_value = "f64", hide_possible_values = true)]
     pub precision: PrecisionChoice,
     /// The caches before the product: hot or cold
-    #[arg(
-        long,
-        value_name = "STATE",
-        value_enum,
-        default_value = "hot",
-        hide_possible_values = true
-    )]
+    #[arg(long, value_name = "STATE", value_enum, default_value = "hot", hide_possible_values = true)]
     pub cache: CacheState,
     /// Multiply by the transpose, y = A^T x
     #[arg(long)]
@@ -84,8 +78,7 @@ impl ExplainArgs {
         let (name, device) = (choice.name(), choice.method.device());
         let why = "runs on the CPU, and explain describes kernels of GPUs; its row has the share of the peak bandwidth";
         ensure!(device == Device::Gpu, "{name} {why}");
-        let precision =
-            self.precision.single().context("--precision both: choose one precision")?;
+        let precision = self.precision.single().context("--precision both: choose one precision")?;
         let settings = Settings {
             cache: self.cache,
             transpose: self.transpose,

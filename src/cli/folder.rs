@@ -27,11 +27,7 @@ pub struct LeftOut {
 }
 
 /// Returns the matrices below a folder and their bytes, the smallest first; stderr tells what cannot be searched.
-pub fn find(
-    dir: &Path,
-    left_out: &mut LeftOut,
-    stderr: &mut dyn Write,
-) -> Result<Vec<(Source, u64)>> {
+pub fn find(dir: &Path, left_out: &mut LeftOut, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
     std::fs::read_dir(dir).with_context(|| format!("cannot read folder {}", dir.display()))?;
     let files = left_out.without_hidden(dir, stderr)?;
     let files = left_out.without_companions(files);
@@ -68,8 +64,7 @@ impl LeftOut {
         let kinds = kinds.into_iter().filter_map(|(files, what, why)| {
             let names = files.iter().map(|file| Source::File(file.clone()).to_string());
             let names: Vec<_> = names.filter(|name| !measured.contains(name)).collect();
-            let text =
-                || format!("{}{why} ({})", count(names.len(), what), listed(names.iter(), NAMED));
+            let text = || format!("{}{why} ({})", count(names.len(), what), listed(names.iter(), NAMED));
             (!names.is_empty()).then(text)
         });
         let kinds = join(kinds, ", ");
@@ -121,9 +116,8 @@ impl LeftOut {
             let least = packings.entry(matrix(file)).or_insert(packing(file));
             *least = packing(file).min(*least);
         }
-        let is_uncompressed_too = |file: &PathBuf| {
-            packings.get(&matrix(file)).is_some_and(|least| packing(file) > *least)
-        };
+        let is_uncompressed_too =
+            |file: &PathBuf| packings.get(&matrix(file)).is_some_and(|least| packing(file) > *least);
         let (archives, others): (Vec<_>, _) = files.into_iter().partition(is_uncompressed_too);
         self.archives.extend(archives);
         others
@@ -165,8 +159,7 @@ mod tests {
     fn found(files: &[&str]) -> (Vec<String>, String) {
         let dir = tempfile::Builder::new().prefix(".").tempdir().unwrap();
         for file in files {
-            let (file, target) =
-                file.split_once(" -> ").map_or((*file, None), |(f, t)| (f, Some(t)));
+            let (file, target) = file.split_once(" -> ").map_or((*file, None), |(f, t)| (f, Some(t)));
             let path = dir.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             match target {
@@ -207,16 +200,7 @@ mod tests {
                 "left out: 3 archives beside the uncompressed file (a.TAR.gz, a.mtx.GZ, b.tgz)\n",
             ),
             (
-                &[
-                    "._x.mtx",
-                    "x.mtx",
-                    ".c/y.mtx",
-                    ".c/d/z.tgz",
-                    ".c/y.txt",
-                    ".e/x.mtx -> no",
-                    "f/x.mtx",
-                    ".f -> f",
-                ],
+                &["._x.mtx", "x.mtx", ".c/y.mtx", ".c/d/z.tgz", ".c/y.txt", ".e/x.mtx -> no", "f/x.mtx", ".f -> f"],
                 &["f/x.mtx", "x.mtx"],
                 "left out: 4 hidden files (._x.mtx, .c/d/z.tgz, .c/y.mtx and 1 more)\n",
             ),

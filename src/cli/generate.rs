@@ -82,9 +82,7 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
     if let Source::File(path) = &source {
         check_not_read(file, path)?;
     }
-    let extension = file
-        .to_str()
-        .and_then(|name| [".tar.gz", ".csv"].into_iter().find(|it| name.ends_with(it)));
+    let extension = file.to_str().and_then(|name| [".tar.gz", ".csv"].into_iter().find(|it| name.ends_with(it)));
     ensure!(
         extension.is_none(),
         "{}: a matrix is written as .mtx or .mtx.gz, and its name must not end in {}",
@@ -120,11 +118,7 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
     Ok(())
 }
 
-fn write<R>(
-    args: &GenerateArgs,
-    file: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<R>,
-) -> Result<R> {
+fn write<R>(args: &GenerateArgs, file: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<R>) -> Result<R> {
     output::write_whole(file, args.force, |out| {
         let mut out = BufWriter::with_capacity(1 << 20, out);
         if file.extension().is_none_or(|extension| extension != "gz") {

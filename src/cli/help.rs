@@ -10,8 +10,7 @@ pub const GPU: &str = "GPU";
 pub const RARE: &str = "Rarely needed";
 
 /// What the help of a command says about the options that [`shared`] leaves out.
-pub const MORE: &str =
-    "`spmv-bench --help` has more options of measurements, which can be given here, too.";
+pub const MORE: &str = "`spmv-bench --help` has more options of measurements, which can be given here, too.";
 
 /// Leaves the options of groups out of the short help.
 pub fn grouped(arg: Arg) -> Arg {

@@ -27,12 +27,11 @@ impl ManArgs {
             page(&program, out)?;
             return Ok(commands.iter().try_for_each(|command| page(command, out))?);
         };
-        let found =
-            commands.iter().find(|command| command.get_name() == name).ok_or_else(|| {
-                let names = commands.iter().map(|command| command.get_name());
-                let hint = hint(name, names, "`spmv-bench --help` lists the commands");
-                anyhow!("man {name}: there is no such command{hint}")
-            })?;
+        let found = commands.iter().find(|command| command.get_name() == name).ok_or_else(|| {
+            let names = commands.iter().map(|command| command.get_name());
+            let hint = hint(name, names, "`spmv-bench --help` lists the commands");
+            anyhow!("man {name}: there is no such command{hint}")
+        })?;
         Ok(page(found, out)?)
     }
 }

@@ -22,8 +22,7 @@ use spmv_results::settings::{CacheState, DeviceChoice, Fill, MAX_ROUNDS, Pages, 
 use spmv_results::text::Sort;
 
 /// The error message of a measuring command without any correct result.
-pub const NOTHING: &str =
-    "nothing was measured: no method has a correct result; the reason is in each row";
+pub const NOTHING: &str = "nothing was measured: no method has a correct result; the reason is in each row";
 
 /// The arguments that all measuring commands have in common.
 #[derive(Clone, Debug, Args)]
@@ -179,8 +178,7 @@ pub struct MeasureArgs {
 
 /// Returns the format of a file of `--export`.
 fn exported(path: PathBuf) -> Result<(Format, PathBuf), &'static str> {
-    let format =
-        Format::of_name(&path).ok_or("its extension must be .csv, .json, .md, .tex or .txt")?;
+    let format = Format::of_name(&path).ok_or("its extension must be .csv, .json, .md, .tex or .txt")?;
     Ok((format, path))
 }
 

@@ -117,9 +117,8 @@ fn chosen(patterns: &[String]) -> Result<Vec<&'static Method>> {
     for pattern in patterns {
         chosen.extend(matching(pattern)?);
     }
-    let is_chosen = |method: &&Method| {
-        patterns.is_empty() || chosen.iter().any(|chosen: &&Method| chosen.name == method.name)
-    };
+    let is_chosen =
+        |method: &&Method| patterns.is_empty() || chosen.iter().any(|chosen: &&Method| chosen.name == method.name);
     Ok(all().filter(is_chosen).collect())
 }
 

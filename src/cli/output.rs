@@ -65,10 +65,7 @@ pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> 
     let Some((path, named)) = named else {
         let other = output.filter(|path| given.is_none() && path.extension().is_some());
         if let Some(other) = other {
-            bail!(
-                "{}: the extension stands for no format; choose one with --format: {forms}",
-                other.display()
-            );
+            bail!("{}: the extension stands for no format; choose one with --format: {forms}", other.display());
         }
         return Ok(given.unwrap_or(usual));
     };
@@ -80,8 +77,7 @@ pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> 
     };
     let name = name(&given);
     let is_alike = Format::from_str(&name, false).is_ok_and(|given| given.may_end_as(named));
-    let why =
-        format!("has the extension of {extension}, but --format is {name}: change one of them");
+    let why = format!("has the extension of {extension}, but --format is {name}: change one of them");
     ensure!(is_alike, "{path} {why}");
     Ok(given)
 }

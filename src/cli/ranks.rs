@@ -66,10 +66,7 @@ fn check(args: &MeasureArgs) -> Result<()> {
     let why = format!("each process of {name} has one thread; mpirun -n N starts N");
     ensure!(run.threads.iter().all(|&n| n == 1), "--threads: {why}");
     ensure!(run.orders == [Order::Natural], "--order: {name} has only the natural order");
-    ensure!(
-        run.settings.chain() == 1,
-        "--protocol power: {name} multiplies the same x in every product"
-    );
+    ensure!(run.settings.chain() == 1, "--protocol power: {name} multiplies the same x in every product");
     let is_hot = run.caches == [CacheState::Hot];
     ensure!(is_hot, "--cache cold: {name} is measured with hot caches only");
     ensure!(run.settings.values == Values::Stored, "--values: {name} has only the stored values");

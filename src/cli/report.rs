@@ -101,11 +101,8 @@ impl Verb for ReportArgs {
             let is_any = files.iter().any(|file| !file.lines.is_empty());
             ensure!(is_any, "--where {conditions}: no row meets this");
         }
-        let question = Question {
-            planned: self.products,
-            by_values: self.by_values,
-            baseline: self.baseline.as_deref(),
-        };
+        let question =
+            Question { planned: self.products, by_values: self.by_values, baseline: self.baseline.as_deref() };
         let written = match form {
             Form::Folder(folder) => {
                 for path in overview::page(&files, question).write(folder)? {
@@ -175,9 +172,7 @@ impl<'a> Form<'a> {
 impl ReportArgs {
     fn wants(&self, line: &RecordedRow) -> bool {
         let is_baseline = self.baseline.as_deref() == Some(line.method());
-        let is_named = self.methods.is_empty()
-            || is_baseline
-            || self.methods.iter().any(|select| select.meets(line));
+        let is_named = self.methods.is_empty() || is_baseline || self.methods.iter().any(|select| select.meets(line));
         is_named && self.conditions.as_ref().is_none_or(|conditions| conditions.passes(line))
     }
 }

@@ -71,8 +71,7 @@ impl SingleArgs {
 /// once.
 fn check_header(source: &Source, measure: &MeasureArgs) -> Result<()> {
     let Source::File(path) = source else { return Ok(()) };
-    let is_results =
-        path.extension().is_some_and(|extension| extension == "csv" || extension == "json");
+    let is_results = path.extension().is_some_and(|extension| extension == "csv" || extension == "json");
     let shown = path.display();
     ensure!(
         !is_results || measure.edges.is_some(),

@@ -13,11 +13,7 @@ use spmv_matrix::source::Source;
 
 /// Returns the matrices that the words name (generators, surrogates, files, and those below a folder, the smallest
 /// first) and the sizes of their files in bytes. The files of folders that are left out are reported on stderr.
-pub fn sources(
-    words: &[OsString],
-    datasets: Option<&Path>,
-    stderr: &mut dyn Write,
-) -> Result<Vec<(Source, u64)>> {
+pub fn sources(words: &[OsString], datasets: Option<&Path>, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
     let (mut sources, mut left_out) = (Vec::new(), LeftOut::default());
     for word in words {
         if let Some(surrogates) = surrogates(word, datasets)? {
@@ -89,9 +85,7 @@ pub fn surrogate(matrix: &Matrix) -> Result<Source> {
     let id = &matrix.id;
     let spec = matrix.surrogate.as_deref().and_then(|spec| spec.strip_prefix("gen:"));
     let spec = spec.with_context(|| {
-        format!(
-            "{id} has no surrogate: its entry in the datasets file has no surrogate = \"gen:…\""
-        )
+        format!("{id} has no surrogate: its entry in the datasets file has no surrogate = \"gen:…\"")
     })?;
     let generator = Generator::parse(spec).with_context(|| format!("the surrogate of {id}"))?;
     Ok(Source::Surrogate(id.clone(), generator))

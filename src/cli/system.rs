@@ -182,8 +182,7 @@ fn memory_lines(system: &System) -> Vec<Line> {
     ];
     if let Some(is_huge) = huge_arrays {
         let size = if *is_huge { "huge" } else { "small" };
-        let reason =
-            system.refusal_of_huge_pages().map_or(String::new(), |reason| format!(": {reason}"));
+        let reason = system.refusal_of_huge_pages().map_or(String::new(), |reason| format!(": {reason}"));
         lines.push(("arrays", format!("in {size} pages{reason}")));
     }
     lines.extend(openmp.clone().map(|variables| ("OpenMP", variables)));

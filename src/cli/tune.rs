@@ -85,17 +85,13 @@ impl Verb for TuneArgs {
         campaign.recording.begin(measure.record_path(), env.stderr)?;
         campaign.samples = measure.sample_file()?;
         campaign.recording.write()?;
-        let works: Vec<_> =
-            sources.iter().map(|(source, bytes)| Work::new(source, *bytes)).collect();
+        let works: Vec<_> = sources.iter().map(|(source, bytes)| Work::new(source, *bytes)).collect();
         let status = CommandStatus::Ok;
         let mut results = Results { sweeps, rows, status, any: false, stderr: env.stderr };
         let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
         let Results { sweeps, status, any, .. } = results;
         if interrupted {
-            writeln!(
-                env.stderr,
-                "interrupted: the results contain only the matrices measured so far"
-            )?;
+            writeln!(env.stderr, "interrupted: the results contain only the matrices measured so far")?;
         }
         campaign.finish(env.stderr)?;
         sweeps.write(env.stdout)?;
@@ -141,9 +137,7 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
     ensure!(measure.sort == Sort::Command, "--sort: tune prints no table of methods");
     let methods = match (what, &measure.device) {
         (Tunable::Shapes, _) => SHAPES,
-        (Tunable::CsrK, DeviceChoice::Gpu(_) | DeviceChoice::Models(_)) => {
-            &["gpu-csrk-3", "gpu-csrk-3.5"]
-        }
+        (Tunable::CsrK, DeviceChoice::Gpu(_) | DeviceChoice::Models(_)) => &["gpu-csrk-3", "gpu-csrk-3.5"],
         (Tunable::CsrK, DeviceChoice::Cpu | DeviceChoice::All) => &["csr2", "csr3"],
     };
     measure.methods.get_or_insert_with(|| methods.iter().copied().map(String::from).collect());

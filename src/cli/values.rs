@@ -42,12 +42,7 @@ pub struct OrderName;
 impl TypedValueParser for OrderName {
     type Value = Order;
 
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        arg: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<Order, clap::Error> {
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<Order, clap::Error> {
         value.to_str().and_then(Order::named).ok_or_else(|| {
             let offered = PossibleValuesParser::new(self.possible_values().into_iter().flatten());
             offered.parse_ref(command, arg, value).expect_err("what is offered has been accepted")
@@ -74,9 +69,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     let (text, factor) = unit.unwrap_or((text, &1.0));
     let seconds = number(text)? * factor;
     let time = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds <= MOST_SECONDS);
-    time.ok_or_else(|| {
-        format!("it must be a time from 0 to {MOST_SECONDS:e} seconds, such as 0.5, 300ms or 2min")
-    })
+    time.ok_or_else(|| format!("it must be a time from 0 to {MOST_SECONDS:e} seconds, such as 0.5, 300ms or 2min"))
 }
 
 pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {

@@ -103,12 +103,8 @@ impl Datasets {
     /// Returns the matrices of a set: in the order of its members, or sorted by id if it has a filter.
     pub fn matrices_of<'d>(&'d self, set: &'d Set) -> Vec<&'d Matrix> {
         match &set.matrices {
-            Matrices::Members(members) => {
-                members.iter().filter_map(|member| self.matrices.get(&member.id)).collect()
-            }
-            Matrices::Filter(filter) => {
-                self.matrices.values().filter(|m| filter.passes(m)).collect()
-            }
+            Matrices::Members(members) => members.iter().filter_map(|member| self.matrices.get(&member.id)).collect(),
+            Matrices::Filter(filter) => self.matrices.values().filter(|m| filter.passes(m)).collect(),
         }
     }
 }
@@ -186,8 +182,7 @@ fn check(matrix: &Matrix, at: &MatrixPosition, ids: &mut HashSet<String>) -> Res
     } else if entries < nnz {
         format!("{id}: entries = {entries} must be at least nnz = {nnz}")
     } else if let Some(text) = at.sha256.as_ref().filter(|text| !is_sha256(text.get_ref())) {
-        let shown =
-            text.get_ref().chars().take(80).flat_map(char::escape_debug).collect::<String>();
+        let shown = text.get_ref().chars().take(80).flat_map(char::escape_debug).collect::<String>();
         let what = "sha256 must have 64 digits (0 to 9, a to f)";
         return Err((text.span(), format!("{id}: {what}, not '{shown}'")));
     } else if let Some(share) = symmetries.find(|share| !(0.0..=1.0).contains(share)) {

@@ -9,9 +9,10 @@ use super::matrix::{Matrix, is_id};
 pub fn parse(text: &str, file: &str) -> Result<Vec<Matrix>, DatasetsError> {
     let wrong = |line, message| DatasetsError(format!("{file}:{line}: {message}"));
     let first = text.lines().next().unwrap_or("");
-    let count: usize = first.trim().parse().map_err(|_| {
-        wrong(1, format!("this line must be the number of matrices, not '{first:.40}'"))
-    })?;
+    let count: usize = first
+        .trim()
+        .parse()
+        .map_err(|_| wrong(1, format!("this line must be the number of matrices, not '{first:.40}'")))?;
     let lines = text.lines().enumerate().skip(2);
     let matrices: Vec<Matrix> = lines
         .map(|(at, line)| matrix(line).map_err(|message| wrong(at + 1, message)))
@@ -44,9 +45,7 @@ pub fn write(matrices: &[&Matrix], date: &str) -> String {
 
 fn matrix(line: &str) -> Result<Matrix, String> {
     let fields: Vec<&str> = line.splitn(14, ',').map(str::trim).collect();
-    let [group, name, rows, cols, nnz, real, binary, _, _, pattern, numerical, kind, entries] =
-        fields[..]
-    else {
+    let [group, name, rows, cols, nnz, real, binary, _, _, pattern, numerical, kind, entries] = fields[..] else {
         return Err(format!(
             "{} fields instead of 13: group, name, rows, cols, nnz, real, binary, 2-D or 3-D, positive definite, \
              pattern symmetry, numerical symmetry, kind, entries",
@@ -89,8 +88,7 @@ fn out_of_range(text: &str, what: &str) -> String {
 mod tests {
     use super::*;
 
-    const LINE: &str =
-        "HB,arc130,130,130,1037,1,0,0,0,0.7586805555555556,0,materials problem,1282\n";
+    const LINE: &str = "HB,arc130,130,130,1037,1,0,0,0,0.7586805555555556,0,materials problem,1282\n";
 
     #[test]
     fn a_written_index_is_read_back() {

@@ -62,8 +62,7 @@ const ARCHITECTURES: [(u32, (u32, u32), Scope); 12] = [
     (13, (12, 0), Scope::Values),
 ];
 /// What is compiled unless everything is tested: the oldest architecture, and the one whose resources are printed.
-const FEW_ARCHITECTURES: [(u32, (u32, u32), Scope); 2] =
-    [(12, (6, 0), Scope::Defaults), (13, PRINTED, Scope::Values)];
+const FEW_ARCHITECTURES: [(u32, (u32, u32), Scope); 2] = [(12, (6, 0), Scope::Defaults), (13, PRINTED, Scope::Values)];
 /// The architecture whose resources are printed, and on which no register may be spilled.
 const PRINTED: (u32, u32) = (9, 0);
 
@@ -92,10 +91,8 @@ fn combinations(method: &'static Method) -> Vec<Choice<'static>> {
 /// work, with more than 256 distinct values.
 fn band() -> Csr<f64> {
     const SIDE: usize = 300;
-    let row = |row: usize| {
-        (row.saturating_sub(16)..(row + 17).min(SIDE))
-            .map(move |col| (row, col, (row + col) as f64))
-    };
+    let row =
+        |row: usize| (row.saturating_sub(16)..(row + 17).min(SIDE)).map(move |col| (row, col, (row + col) as f64));
     Csr::from_triplets(SIDE, SIDE, &(0..SIDE).flat_map(row).collect::<Vec<Triplet>>())
 }
 
@@ -239,8 +236,7 @@ fn describe(unit: &Unit, kernels: Vec<Usage>) -> String {
         assert_eq!(in_memory, [&0; 3], "{kernel} with {constants:?}");
         format!(" {kernel} {registers} registers, {shared} B shared;")
     };
-    let defined: String =
-        constants.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+    let defined: String = constants.iter().map(|(name, value)| format!(" {name}={value}")).collect();
     let usages: String = kernels.iter().map(usage).collect();
     format!("\n  {name} {precision}{defined}:{usages}")
 }
@@ -260,8 +256,7 @@ fn check_all(nvrtc: &Nvrtc, architecture: (u32, u32), log: &Log) {
     let check = |unit| (unit, check(nvrtc, architecture, unit));
     // The other tests need the common threads.
     let threads = rayon::ThreadPoolBuilder::new().build().unwrap();
-    let usages: Vec<((&Unit, _), Vec<Usage>)> =
-        threads.install(|| log.par_iter().map(check).collect());
+    let usages: Vec<((&Unit, _), Vec<Usage>)> = threads.install(|| log.par_iter().map(check).collect());
     let (major, minor) = architecture;
     let seconds = start.elapsed().as_secs_f64();
     say(&format!("{} programs for sm_{major}{minor} by {nvrtc}: {seconds:.0} s", log.len()));
@@ -273,8 +268,7 @@ fn check_all(nvrtc: &Nvrtc, architecture: (u32, u32), log: &Log) {
         for Usage { kernel, .. } in usages.iter().flat_map(|(_, kernels)| kernels) {
             assert!(is_partial || launched.contains(kernel), "{kernel} is never launched");
         }
-        let lines: String =
-            usages.into_iter().map(|((unit, _), kernels)| describe(unit, kernels)).collect();
+        let lines: String = usages.into_iter().map(|((unit, _), kernels)| describe(unit, kernels)).collect();
         say(&format!("kernels on sm_{major}{minor}:{lines}"));
     }
 }
@@ -300,9 +294,7 @@ fn every_kernel_compiles_and_launches_on_every_architecture() {
 fn launches_that_do_not_fit_are_rejected() {
     let usage = Usage { registers: 64, shared: 40 << 10, ..Usage::default() };
     assert_eq!(refusal(&usage, Some(1024), (1024, 0)), None);
-    let reason = |registers, bound, launch| {
-        refusal(&Usage { registers, ..usage.clone() }, bound, launch).unwrap()
-    };
+    let reason = |registers, bound, launch| refusal(&Usage { registers, ..usage.clone() }, bound, launch).unwrap();
     let takes = "blocks of 1024 threads take 73728 registers";
     assert_eq!(reason(65, Some(1024), (1024, 0)), takes);
     assert_eq!(reason(64, Some(512), (513, 0)), "blocks of 513 threads, bounded to 512");
@@ -324,8 +316,7 @@ fn precompile() {
     for word in list.split(',') {
         let (architecture, driver) = word.split_once(':').unwrap_or((word, ""));
         let number: u32 = architecture.parse().expect("an architecture: 90");
-        let target =
-            Target { architecture: (number / 10, number % 10), driver: driver.parse().ok() };
+        let target = Target { architecture: (number / 10, number % 10), driver: driver.parse().ok() };
         let nvrtc = nvrtc::compiler(&target).unwrap_or_else(|Unavailable(why)| panic!("{why}"));
         let done = AtomicUsize::new(0);
         log.par_iter().for_each(|((name, _, constants), seen)| {

@@ -26,8 +26,7 @@ use crate::support::all;
 const SEEDS: u64 = 100;
 
 fn faults() -> impl Iterator<Item = &'static Fault> {
-    let is_tested =
-        |fault: &&Fault| methods().any(|method| method.name == choice(fault.choice).method.name);
+    let is_tested = |fault: &&Fault| methods().any(|method| method.name == choice(fault.choice).method.name);
     FAULTS.iter().filter(is_tested)
 }
 
@@ -37,11 +36,9 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
 /// formats accept; and one with tiles of every kind.
 fn matrices() -> [Csr<f64>; 5] {
     let of = |cols: usize, longest: usize| {
-        let entry =
-            |row: usize, k: usize| (row, (k * 3 + row) % cols, ((k + row) % 9) as f64 + 0.5);
+        let entry = |row: usize, k: usize| (row, (k * 3 + row) % cols, ((k + row) % 9) as f64 + 0.5);
         let length = |row: usize| if row == 150 { longest } else { row % 41 };
-        let triplets: Vec<_> =
-            (0..515).flat_map(|row| (0..length(row)).map(move |k| entry(row, k))).collect();
+        let triplets: Vec<_> = (0..515).flat_map(|row| (0..length(row)).map(move |k| entry(row, k))).collect();
         Csr::from_triplets(515, cols, &triplets)
     };
     let long = (0..=100).map(|k| (3000, 200 + k, (k % 9) as f64 + 0.5));
@@ -221,8 +218,7 @@ fn is_found(samples: &[Sample], fault: &Fault) -> bool {
     if fault.error.is_empty() {
         return (0..SEEDS).any(|seed| samples.iter().any(|sample| symptom(sample, seed).is_some()));
     }
-    let is_reported =
-        |sample, seed| symptom(sample, seed).is_some_and(|text| text.contains(fault.error));
+    let is_reported = |sample, seed| symptom(sample, seed).is_some_and(|text| text.contains(fault.error));
     samples.iter().any(|sample| (0..2).all(|seed| is_reported(sample, seed)))
 }
 
@@ -259,8 +255,7 @@ fn is_killed(mutant: &Mutant, samples: &[Sample], users: &[Choice]) -> bool {
         shown(choice, sample, (pair as u64, pair), change).symptom.is_some()
     };
     let some = || users.iter().step_by(users.len().div_ceil(8));
-    let in_some =
-        |pair| some().any(|choice| samples.iter().any(|sample| shows(pair, choice, sample)));
+    let in_some = |pair| some().any(|choice| samples.iter().any(|sample| shows(pair, choice, sample)));
     (0..FACTORS.len()).any(in_some)
 }
 

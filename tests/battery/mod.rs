@@ -166,9 +166,7 @@ fn blocks_of_every_size_are_right_in_both_orders() {
     let gpu = modelled(2);
     for side in 2..=8 {
         let triplets: Vec<Triplet> = (0..2 * side)
-            .flat_map(|row| {
-                (0..3 * side).map(move |col| (row, col, ((row * 7 + col * 3) % 11) as f64 - 5.5))
-            })
+            .flat_map(|row| (0..3 * side).map(move |col| (row, col, ((row * 7 + col * 3) % 11) as f64 - 5.5)))
             .collect();
         let csr = Csr::<f64>::from_triplets(2 * side, 3 * side, &triplets);
         let case = Case::new("full blocks", &csr, (1.0, 0.0));
@@ -213,8 +211,7 @@ fn a_warp_with_several_tiles_is_right() {
 #[test]
 fn rows_that_may_be_shared_are_stored_once() {
     let entry = |row: usize, col: usize| (row, col, ((row * 7 + col * 3) % 13) as f64 - 6.0);
-    let triplets: Vec<Triplet> =
-        (0..7).flat_map(|row| (row..2051).map(move |col| entry(row, col))).collect();
+    let triplets: Vec<Triplet> = (0..7).flat_map(|row| (row..2051).map(move |col| entry(row, col))).collect();
     let csr = Csr::<f64>::from_triplets(7, 2060, &triplets);
     let (team, case) = (Team::floating(2), Case::new("rows of 2048", &csr, (2.5, -0.5)));
     for isa in Isa::available() {
@@ -232,9 +229,7 @@ fn the_list_of_methods_is_consistent() {
         // A file may contain variants: mkl_ie.rs also contains mkl-ie-opt.
         let stem = name.replace('-', "_");
         let stems = stem.match_indices('_').map(|(end, _)| &stem[..end]).chain([&stem[..]]);
-        let has_file = |folder: &str, stem: &str| {
-            root.join(format!("crates/methods/src/{folder}/{stem}.rs")).exists()
-        };
+        let has_file = |folder: &str, stem: &str| root.join(format!("crates/methods/src/{folder}/{stem}.rs")).exists();
         let mut found = stems.map(|stem| match stem.strip_prefix("gpu_") {
             Some(stem) => has_file("gpu", stem),
             None => has_file("cpu", stem) || has_file("vendor", stem),
@@ -290,8 +285,7 @@ fn nan_stays_in_its_rows_of_a_large_matrix() {
 fn random_matrix() -> impl Strategy<Value = (usize, usize, Vec<Triplet>)> {
     (1usize..60, 1usize..60).prop_flat_map(|(rows, cols)| {
         let cells = prop::collection::btree_map((0..rows, 0..cols), -1e3..1e3f64, 0..400);
-        let triplets =
-            cells.prop_map(|cells| cells.into_iter().map(|((r, c), v)| (r, c, v)).collect());
+        let triplets = cells.prop_map(|cells| cells.into_iter().map(|((r, c), v)| (r, c, v)).collect());
         (Just(rows), Just(cols), triplets)
     })
 }

@@ -83,28 +83,16 @@ impl Mutant {
 const EQUIVALENT: &[(&str, &str, &str)] = &[
     ("constant", "value == 0 ? value_t ( 0 )", "the other factor is 0"),
     ("constant", "first ? factor : value_t ( 0 )", "the other factor is 0"),
-    (
-        "constant",
-        "( y ) , alpha , 1 }",
-        "sums of rows that blocks share are added to y, without beta",
-    ),
+    ("constant", "( y ) , alpha , 1 }", "sums of rows that blocks share are added to y, without beta"),
     ("constant", "bits * 0x9e3779b97f4a7c15ull", "any hash is right"),
     ("operator", "bits * 0x9e3779b97f4a7c15ull", "any hash is right"),
     ("operator", "unsigned part = thread ( ) / WARP", "the number of blocks is an estimate"),
     ("operator", "( LISTED | PART | NO_OFFSETS )", "no slice of these matrices has such a head"),
     ("operator", "unsigned mine = first + tile . half", "the halves may take turns in any order"),
     ("operand", "k += WARP ) is_equal", "no slice of these matrices has more than 32 words"),
-    (
-        "condition",
-        "( start >= end ) { if ( share . row",
-        "a mark too many only takes the longer way",
-    ),
+    ("condition", "( start >= end ) { if ( share . row", "a mark too many only takes the longer way"),
     ("condition", "( thread ( ) > last || table", "the table has whole blocks of threads"),
-    (
-        "condition",
-        "if ( count > few ) atomicAdd",
-        "the sum decides whether the cache is used at all",
-    ),
+    ("condition", "if ( count > few ) atomicAdd", "the sum decides whether the cache is used at all"),
     ("condition", "if ( first > 0 ) mine", "no slice of these matrices has more than 32 steps"),
     ("condition", "most = is_band ? least", "offsets of more bits than needed are right too"),
     ("bound", "threadIdx . x >= WARP ) return 0", "by default a block takes a long row"),
@@ -205,9 +193,7 @@ fn is_number(text: &str) -> bool {
 /// Returns whether a sign takes two operands, and is no part of a type or a list of parameters.
 fn is_between_spaces(text: &str, token: Token) -> bool {
     let is_space = |at: usize| text.as_bytes()[at].is_ascii_whitespace();
-    is_space(token.start - 1)
-        && is_space(token.end())
-        && !text[..token.start].ends_with("template ")
+    is_space(token.start - 1) && is_space(token.end()) && !text[..token.start].ends_with("template ")
 }
 
 /// Returns whether an expression has only constants of the compilation.

@@ -58,11 +58,7 @@ fn row_of(product: Product) -> Row {
 }
 
 /// Returns the products that are summed in a row.
-fn terms<'a>(
-    csr: &'a Csr<f64>,
-    row: usize,
-    x: &'a [f64],
-) -> impl DoubleEndedIterator<Item = f64> + 'a {
+fn terms<'a>(csr: &'a Csr<f64>, row: usize, x: &'a [f64]) -> impl DoubleEndedIterator<Item = f64> + 'a {
     csr.row(row).map(|k| csr.values()[k] * x[csr.column_indices()[k] as usize])
 }
 

@@ -64,8 +64,7 @@ pub fn products<T: Value>(
         Place::Gpu(_) => (&one, Isa::Portable),
     };
     let (expected_products, given) = (10, &choice.given[..]);
-    let request =
-        Request { isa, transpose, alpha, beta, expected_products, given, ..Request::new(team) };
+    let request = Request { isa, transpose, alpha, beta, expected_products, given, ..Request::new(team) };
     let (alpha, beta) = (T::narrow(alpha), T::narrow(beta));
     match place {
         Place::Team(..) => {
@@ -157,8 +156,7 @@ impl<'a, T: Value> Case<'a, T> {
                 assert!(verdict.passes(), "{}: {}", what(), verdict.describe());
             }),
             Err(Unprepared::Unavailable(Unavailable(reason))) => {
-                let may_refuse =
-                    may_refuse(choice, self.csr, asked.transpose) || is_lacking(choice, &reason);
+                let may_refuse = may_refuse(choice, self.csr, asked.transpose) || is_lacking(choice, &reason);
                 assert!(may_refuse, "{}: {reason}", what());
             }
             Err(Unprepared::Failed(Failed(reason))) => panic!("{}: {reason}", what()),

@@ -115,8 +115,7 @@ fn oski_style_chooses_for_each_thread_and_by_the_profile_given() {
         (None, "blocks of 8x8, 1x1 by the estimated profile"),
         (Some(&profile), "blocks of 2x1, 2x1 by the measured profile"),
     ] {
-        let notes =
-            prepared(("oski-style", &[]), &csr, (2, false, profile), |prepared| prepared.notes);
+        let notes = prepared(("oski-style", &[]), &csr, (2, false, profile), |prepared| prepared.notes);
         assert_eq!(notes.unwrap(), [expected]);
     }
 }

@@ -6,9 +6,7 @@ use std::process::Stdio;
 
 use nix::sys::signal::Signal;
 
-use crate::{
-    Dir, EXACT, LITTLE_MEMORY, Ran, at_once, behind, children, compiled, eventually, signal,
-};
+use crate::{Dir, EXACT, LITTLE_MEMORY, Ran, at_once, behind, children, compiled, eventually, signal};
 
 const METHODS: &str = "seq,mkl-ie,mkl-ie-opt,merge";
 const SEGV: &str = "the child process was ended by signal 11 (SIGSEGV)";
@@ -85,9 +83,9 @@ fn a_library_that_changes_what_all_share_is_named_and_the_others_are_right() {
 #[cfg(target_arch = "x86_64")]
 fn opening_a_library_that_flushes_subnormal_numbers_to_zero_is_undone() {
     let words = format!("--mtx matrices/m1.mtx {EXACT} seq,mkl-ie");
-    run(&place(), "load-flush", &words).exits(0).says(
-        "libmkl_rt.so.2: opening it has changed flush-to-zero (FTZ), denormals-are-zero (DAZ); this was undone",
-    );
+    run(&place(), "load-flush", &words)
+        .exits(0)
+        .says("libmkl_rt.so.2: opening it has changed flush-to-zero (FTZ), denormals-are-zero (DAZ); this was undone");
 }
 
 #[test]

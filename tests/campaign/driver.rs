@@ -71,8 +71,7 @@ fn every_command_survives_a_driver_that_ends_its_process() {
     at_once(&cases, |(words, status, message)| {
         let ran = run(&place, "cuInit aborts", words).exits(*status);
         let text = format!("{}{}", ran.stdout, ran.stderr);
-        let counts = [message, "was ended by signal 6", "cuInit is called"]
-            .map(|part| text.matches(part).count());
+        let counts = [message, "was ended by signal 6", "cuInit is called"].map(|part| text.matches(part).count());
         assert!(counts[0] > 0 && counts[1..] == [1, 1], "{ran:?}");
     });
 }

@@ -50,10 +50,7 @@ fn unreadable_files_dangling_links_and_loops_are_reported() {
     let names = ["broken", "self", "unreadable"].map(|name| format!("matrices/{name}.mtx"));
     assert_eq!(ran.column("file")[..3], names);
     let reported = ran.stderr.lines().filter(|line| line.starts_with("not searched: "));
-    assert!(
-        reported.eq(ran.stderr.lines().filter(|line| line.contains("folder.mtx/loop"))),
-        "{ran:?}"
-    );
+    assert!(reported.eq(ran.stderr.lines().filter(|line| line.contains("folder.mtx/loop"))), "{ran:?}");
 }
 
 /// Every name is distinguished from all others, and its rows are found again.
@@ -62,8 +59,7 @@ fn names_with_spaces_line_breaks_quotes_and_invalid_utf8_work() {
     let place = Dir::with_matrices(&[20]);
     let text = fs::read(place.path("matrices/m1.mtx")).unwrap();
     // The last but one has a backslash.
-    let names: [&[u8]; 7] =
-        [b"a b", b"a\nb", b"a\"b,c", b"a\xff", b"a\xfe", b"a\\xfe", "ä".as_bytes()];
+    let names: [&[u8]; 7] = [b"a b", b"a\nb", b"a\"b,c", b"a\xff", b"a\xfe", b"a\\xfe", "ä".as_bytes()];
     for name in names {
         let name = [name, b".mtx"].concat();
         fs::write(place.path("matrices").join(OsStr::from_bytes(&name)), &text).unwrap();
@@ -91,8 +87,7 @@ fn a_single_core() {
         return skip("no taskset");
     }
     // The machine profile of oski-style takes seconds.
-    let words =
-        "corpus matrices --device cpu --no-bandwidth --iterations 20 --rounds 2 --methods [!o]*";
+    let words = "corpus matrices --device cpu --no-bandwidth --iterations 20 --rounds 2 --methods [!o]*";
     let ran = behind(&["taskset", "-c", "0"], &place.program(words));
     // The methods of libraries may be skipped.
     let is_fine = |status: &String| status == "ok" || status == "skipped";

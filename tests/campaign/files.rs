@@ -36,10 +36,9 @@ fn two_runs_do_not_write_one_file() {
     let place = Dir::with_matrices(&[]);
     let endless = "corpus gen:grid2d,n=300,points=5 --no-bandwidth --methods seq --min-time 60 --max-time 60 --output";
     let exists = "out.json.run.json already exists: name another file, or replace it with --force";
-    for (output, again, message) in [
-        ("out.csv", "--resume", "out.csv: another process is writing to it"),
-        ("out.json", "", exists),
-    ] {
+    for (output, again, message) in
+        [("out.csv", "--resume", "out.csv: another process is writing to it"), ("out.json", "", exists)]
+    {
         let mut first = place.program(&format!("{endless} {output}")).spawn().unwrap();
         let record = format!("{output}.run.json");
         assert!(eventually(|| place.path(&record).exists()));
@@ -173,8 +172,7 @@ fn nothing_is_left_of_what_cannot_be_written() {
         let exact = format!("{EXACT} csr2:srs=8");
         let [words, file] = [words, file].map(|text| text.replace("OUT", &format!("out{number}")));
         let program = place.program(&words.replace("EXACT", &exact));
-        let ran = behind(&["bash", "-c", "ulimit -f 0 -v 900000 && exec \"$@\"", "sh"], &program)
-            .exits(2);
+        let ran = behind(&["bash", "-c", "ulimit -f 0 -v 900000 && exec \"$@\"", "sh"], &program).exits(2);
         let error = ran.stderr.lines().last().unwrap_or_default();
         let is_named = error.contains(&format!("cannot write {file}"));
         assert!(is_named && error.ends_with(": File too large (os error 27)"), "{words}: {ran:?}");

@@ -9,8 +9,7 @@ use crate::{Dir, EXACT, column, edited, skip};
 /// A file name that changes the window's title and the colour, moves the cursor up, and reverses the text direction.
 const NAME: &str = "matrices/a\u{1b}]0;owned\u{7}\u{1b}[31m\u{1b}[1A\u{9b}2J\u{202e}.mtx";
 /// A file name, and a kind of matrices, with what documents and spreadsheets would interpret.
-const MARKED: &str =
-    "matrices/'=1+1\\ {}$&#^_~%<b>\"'|`[x](y)*c*```<i>\u{1b}[31m\u{9b}2J\u{202e}\r\t@.mtx";
+const MARKED: &str = "matrices/'=1+1\\ {}$&#^_~%<b>\"'|`[x](y)*c*```<i>\u{1b}[31m\u{9b}2J\u{202e}\r\t@.mtx";
 const KIND: &str = "[=cmd|' /C calc'!A0]</script><b>\\input{x}&#0;```<i>";
 
 fn place() -> Dir {
@@ -45,8 +44,7 @@ fn a_terminal_receives_no_control_characters() {
     }
     for column in ["device", "precision", "status", "cache", "order", "threads", "avg_spmv_ms"] {
         let of = |name| if name == column { "\u{1b}[31mX\u{9b}" } else { "" };
-        let columns =
-            "file,method_name,run_id,device,precision,status,cache,order,threads,avg_spmv_ms";
+        let columns = "file,method_name,run_id,device,precision,status,cache,order,threads,avg_spmv_ms";
         let cells: Vec<_> = columns.split(',').map(of).collect();
         place.write("a.csv", format!("{columns}\n{}\n", cells.join(",")));
         for words in ["report a.csv", "compare a.csv a.csv", "methods --results a.csv"] {
@@ -112,8 +110,7 @@ fn marked() -> Dir {
     // In names of files a backslash is two, and others may hold bytes that are not UTF-8.
     let marked = MARKED.replace('\\', r"\\");
     assert_eq!([file.replace("'@", "@"), kind], [&marked, KIND], "a CSV is exact");
-    let [json, ginkgo, google] =
-        ["a.json", "ginkgo.json", "google.json"].map(|file| place.json(file));
+    let [json, ginkgo, google] = ["a.json", "ginkgo.json", "google.json"].map(|file| place.json(file));
     assert_eq!([&json["file"], &ginkgo[0]["filename"]], [marked.as_str(); 2]);
     assert_eq!([&json["kind"], &ginkgo[0]["problem"]["kind"]], [KIND, KIND]);
     let name = google["benchmarks"][0]["name"].as_str().unwrap();
@@ -136,10 +133,7 @@ fn add_rows(place: &Dir) {
     };
     let failed = row("failed");
     place.write("b`<i>.csv", row("ok") + failed.split_once('\n').unwrap().1);
-    place.write(
-        "b`<i>.csv.run.json",
-        format!("{{\"run_id\": {KIND:?}, \"system\": {{\"cpu\": {KIND:?}}}}}"),
-    );
+    place.write("b`<i>.csv.run.json", format!("{{\"run_id\": {KIND:?}, \"system\": {{\"cpu\": {KIND:?}}}}}"));
 }
 
 /// Each output form of a run and of its results is harmless in its own way.
@@ -160,8 +154,7 @@ fn every_output_form_is_harmless() {
         place.run(words).exits(0);
         assert!(place.path(file).exists(), "{words}");
     }
-    for entry in walkdir::WalkDir::new(place.path("")).max_depth(2).into_iter().map(Result::unwrap)
-    {
+    for entry in walkdir::WalkDir::new(place.path("")).max_depth(2).into_iter().map(Result::unwrap) {
         let name = entry.file_name().to_str().unwrap();
         let is_matrix = name.contains(".mtx");
         let Ok(text) = fs::read_to_string(entry.path()) else { continue };

@@ -58,8 +58,7 @@ fn a_kernel_has_parameters_and_a_transposed_product() {
     let methods = "--methods transposed:block=*,transposed --transpose --beta 0.5";
     let words = format!("{MEASURE} {methods}");
     let Some(ran) = run(&place, kernel, &words) else { return };
-    let names =
-        ["transposed:block=32", "transposed:block=64", "transposed:block=128", "transposed"];
+    let names = ["transposed:block=32", "transposed:block=64", "transposed:block=128", "transposed"];
     assert_eq!(ran.column("method_name"), names, "{ran:?}");
     assert_eq!(ran.column("status"), ["ok"; 4], "{ran:?}");
 

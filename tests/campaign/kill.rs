@@ -67,8 +67,7 @@ fn waiting(place: &Dir) -> Child {
 /// The same with these signals ignored, as `nohup` and shells do it.
 fn waiting_without(place: &Dir, ignored: &str) -> Child {
     let library = plugin(place, "faulty.c", &[]).display().to_string();
-    let words =
-        format!("corpus matrices/m1.mtx {EXACT} seq,waits --output out.csv --plugin {library}");
+    let words = format!("corpus matrices/m1.mtx {EXACT} seq,waits --output out.csv --plugin {library}");
     let trap = if ignored.is_empty() { String::new() } else { format!("trap '' {ignored}; ") };
     let shell = format!("{trap}exec \"$@\"");
     let process = in_front(&["sh", "-c", &shell, "sh"], &place.program(&words)).spawn().unwrap();

@@ -16,9 +16,8 @@ impl Group {
         let first = mounted.join(controller);
         let parent = if first.is_dir() { &first } else { mounted };
         let group = Self(parent.join(format!("spmv-bench-{controller}-{}", std::process::id())));
-        let write = |files: &[(&str, &str)]| {
-            files.iter().try_for_each(|(name, value)| fs::write(group.0.join(name), value))
-        };
+        let write =
+            |files: &[(&str, &str)]| files.iter().try_for_each(|(name, value)| fs::write(group.0.join(name), value));
         let made = fs::create_dir(&group.0);
         match made.and_then(|()| write(settings[0]).or_else(|_| write(settings[1]))) {
             Ok(()) => Some(group),
@@ -53,8 +52,7 @@ fn a_control_group_with_half_a_cpu() {
     let warning = format!("warning: the control group {} was throttled in ", group.0.display());
     ran.says(&warning);
     let record = place.json("record.json");
-    let [quota, end] =
-        [&record["system"]["cpu_quota"], &record["sessions"][0]["end"]["throttling"]];
+    let [quota, end] = [&record["system"]["cpu_quota"], &record["sessions"][0]["end"]["throttling"]];
     assert_eq!(quota.as_f64(), Some(0.5), "{record}");
     assert_eq!(end["group"].as_str(), group.0.to_str(), "{record}");
 }
@@ -64,9 +62,7 @@ fn a_control_group_with_half_a_cpu() {
 #[test]
 fn a_control_group_with_few_processes() {
     let place = Dir::with_matrices(&[300]);
-    for (limit, suffices) in
-        [(1, Some(false)), (2, Some(false)), (3, None), (4, None), (5, None), (16, Some(true))]
-    {
+    for (limit, suffices) in [(1, Some(false)), (2, Some(false)), (3, None), (4, None), (5, None), (16, Some(true))] {
         let most = limit.to_string();
         let max: &[(&str, &str)] = &[("pids.max", &most)];
         let Some(group) = Group::new("pids", [max, max]) else { return };
@@ -93,8 +89,7 @@ fn a_sandbox_that_forbids_binding_threads() {
     ];
     for (call, error, methods) in cases {
         let options = [format!("-DCALL=SYS_{call}"), format!("-DERROR={error}")];
-        let Some(sandbox) = compiled("campaign/forbid.c", &options.each_ref().map(String::as_str))
-        else {
+        let Some(sandbox) = compiled("campaign/forbid.c", &options.each_ref().map(String::as_str)) else {
             return skip("no C compiler");
         };
         let record = format!("{call}-{error}.json");

@@ -160,8 +160,7 @@ fn edited(csv: &str, edit: impl Fn(&mut BTreeMap<String, String>) -> bool) -> Ve
 /// Returns the rows as text, without the columns that differ from run to run.
 fn timeless(csv: &str) -> Vec<String> {
     let mut rows = rows(csv);
-    let is_timeless =
-        |column: &str| !column.ends_with("_ms") && !TIMINGS.split(' ').any(|it| it == column);
+    let is_timeless = |column: &str| !column.ends_with("_ms") && !TIMINGS.split(' ').any(|it| it == column);
     rows.iter_mut().for_each(|row| row.retain(|column, _| is_timeless(column)));
     rows.iter().map(|row| format!("{row:?}")).collect()
 }

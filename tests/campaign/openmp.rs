@@ -8,8 +8,7 @@ fn variables_of_openmp_change_no_other_method_and_are_recorded() {
     if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
         return skip("it needs two CPUs");
     }
-    let undone =
-        "opening the plug-in has changed the CPUs on which the thread may run; this was undone";
+    let undone = "opening the plug-in has changed the CPUs on which the thread may run; this was undone";
     for (name, value, remark) in [
         ("OMP_WAIT_POLICY", "active", "no policy"),
         ("GOMP_SPINCOUNT", "infinite", "no policy"),

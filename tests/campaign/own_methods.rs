@@ -21,18 +21,10 @@ fn exists(program: &str) -> bool {
 #[test]
 fn a_scaffold_of_each_language_is_right_when_it_is_built() {
     let place = Dir::with_matrices(&[30]);
-    let languages = [
-        ("c", "cc"),
-        ("c --openmp", "cc"),
-        ("cpp", "c++"),
-        ("fortran", "gfortran"),
-        ("rust", "cargo"),
-    ];
+    let languages = [("c", "cc"), ("c --openmp", "cc"), ("cpp", "c++"), ("fortran", "gfortran"), ("rust", "cargo")];
     at_once(&languages, |(language, compiler)| {
         if !exists(compiler) {
-            return skip(&format!(
-                "no {compiler} for {language}; scripts/test --all installs gfortran"
-            ));
+            return skip(&format!("no {compiler} for {language}; scripts/test --all installs gfortran"));
         }
         let name = format!("my-{}_1", language.replace(' ', ""));
         let ran = place.run(&format!("new-method {language} {name}")).exits(0);
@@ -92,8 +84,7 @@ fn the_checks_find_each_fault_and_name_the_smallest_matrix() {
         let mut failed = ran.stdout.lines().filter(|line| line.contains("FAILED"));
         assert!(failed.any(|line| line.contains(failure)), "{ran:?}");
     });
-    check(&place, &library, "refuses")
-        .prints("  -      rows of 70000 nonzeros: refused, because it takes only");
+    check(&place, &library, "refuses").prints("  -      rows of 70000 nonzeros: refused, because it takes only");
     check(&place, &library, "rihgt").says("the plug-in has no such method; it has right, ");
     check(&place, Path::new("none.so"), "").says("none.so: there is no such file");
 }

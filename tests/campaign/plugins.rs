@@ -96,9 +96,7 @@ fn a_right_method_appears_like_the_programs_own() {
         .prints("CPU, all threads, setup: inspection")
         .prints("source: a test (MIT)")
         .prints(":mood=good|bad a text for the note");
-    place
-        .run(&format!("--plugin {} --methods rigth", library.display()))
-        .says("did you mean right?");
+    place.run(&format!("--plugin {} --methods rigth", library.display())).says("did you mean right?");
 }
 
 /// A folder in the environment, and several runs in one result file.
@@ -180,8 +178,7 @@ fn each_fault_of_a_method_is_one_row() {
     let binds = has_others.then_some(("binds", "failed", of_cpus));
     // Not every kernel lists the timers of a process.
     let timer = Path::new("/proc/self/timers").exists();
-    let timer =
-        timer.then_some(("sets-timer", "failed", "it has changed the timers of the process"));
+    let timer = timer.then_some(("sets-timer", "failed", "it has changed the timers of the process"));
     let cases: Vec<_> = FAULTS.iter().copied().chain(binds).chain(timer).collect();
     at_once(&cases, |&(words, status, reason)| {
         let (method, options) = words.split_once(' ').unwrap_or((words, ""));
@@ -216,8 +213,7 @@ fn processes_that_a_method_starts_end_with_the_run() {
 fn no_time_of_a_clock_that_was_replaced_becomes_a_result() {
     let place = Dir::with_matrices(&[30]);
     let library = compiled("campaign/slow_clock.c", &["-shared"]).expect("a compiler");
-    let words =
-        "--mtx matrices/m1.mtx --methods seq,merge --iterations 20 --no-bandwidth --format csv";
+    let words = "--mtx matrices/m1.mtx --methods seq,merge --iterations 20 --no-bandwidth --format csv";
     let ran = place.run_with(words, &[("LD_PRELOAD", library.to_str().unwrap())]).exits(1);
     assert_eq!(ran.column("status"), ["failed"; 2], "{ran:?}");
     let reason = "the clock of the process is not that of the system: a library has replaced it";

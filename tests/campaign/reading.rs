@@ -15,15 +15,12 @@ use crate::support::gzip;
 use crate::{Dir, LITTLE_MEMORY, behind, end_of, eventually, signal};
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
-const MEASURE: &str =
-    "--methods seq --threads 1 --no-cache --no-bandwidth --quiet --max-time 0.01 --rounds 1";
+const MEASURE: &str = "--methods seq --threads 1 --no-cache --no-bandwidth --quiet --max-time 0.01 --rounds 1";
 
 #[test]
 fn small_files_with_large_contents_need_little_memory() {
     let place = Dir::with_matrices(&[]);
-    let more = |line, stated| {
-        format!(":{line}: there are more entries than the {stated} given in the size line")
-    };
+    let more = |line, stated| format!(":{line}: there are more entries than the {stated} given in the size line");
     let long = |line| format!(":{line}: the line has more than 65536 bytes");
     let array = BANNER.replace("coordinate", "array");
     for (name, head, unit, message) in [
@@ -55,12 +52,8 @@ fn sizes_are_checked_before_memory_is_allocated() {
         "power-law,rows=2147483647,longest=3,exponent=1",
         "empty-rows,rows=2147483647,nnz=10,empty=0.5",
     ] {
-        for words in
-            [format!("--mtx gen:{spec} {MEASURE}"), format!("generate gen:{spec} -o out.mtx")]
-        {
-            behind(&LITTLE_MEMORY, &place.program(&words))
-                .exits(2)
-                .says("needs 24.0 GiB of memory to");
+        for words in [format!("--mtx gen:{spec} {MEASURE}"), format!("generate gen:{spec} -o out.mtx")] {
+            behind(&LITTLE_MEMORY, &place.program(&words)).exits(2).says("needs 24.0 GiB of memory to");
         }
     }
 }
@@ -77,8 +70,7 @@ fn lack_of_memory_causes_a_message_and_status_2() {
 /// Waits until a process, which may be a worker, has opened a file.
 fn wait_for_opening(file: &Path) {
     let file = file.canonicalize().unwrap();
-    let is_it =
-        |open: GlobResult| open.is_ok_and(|open| fs::read_link(open).is_ok_and(|to| to == file));
+    let is_it = |open: GlobResult| open.is_ok_and(|open| fs::read_link(open).is_ok_and(|to| to == file));
     assert!(eventually(|| glob("/proc/[0-9]*/fd/*").unwrap().any(is_it)));
 }
 
@@ -170,8 +162,7 @@ fn a_matrix_can_be_read_from_a_pipe() {
     let place = Dir::with_matrices(&[]);
     place.write("a.mtx", format!("{BANNER}3 3 2\n1 1 1\n3 2 4\n"));
     mkfifo(&place.path("pipe.mtx"), Mode::S_IRWXU).unwrap();
-    for command in ["--mtx SOURCE MEASURE", "corpus SOURCE MEASURE", "generate SOURCE -o /dev/null"]
-    {
+    for command in ["--mtx SOURCE MEASURE", "corpus SOURCE MEASURE", "generate SOURCE -o /dev/null"] {
         for (before, source, after) in [
             ("cat a.mtx |", "/dev/stdin", ""),
             ("cat a.mtx |", "/dev/fd/0", ""),

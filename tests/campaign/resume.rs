@@ -67,10 +67,7 @@ fn other_settings_are_refused_with_the_difference() {
 #[test]
 fn files_that_cannot_be_resumed_are_refused() {
     let place = Dir::with_matrices(&[40]);
-    place
-        .run("corpus matrices --methods seq --resume")
-        .exits(2)
-        .says("--resume needs --output FILE");
+    place.run("corpus matrices --methods seq --resume").exits(2).says("--resume needs --output FILE");
     let json = words("--resume --format json").replace("out.csv", "out");
     place.run(&json).exits(2).says("--resume can continue files of --format csv only");
     place.run(&words(""));
@@ -148,9 +145,7 @@ fn a_file_is_known_by_its_place() {
     fs::create_dir(place.path("sub")).unwrap();
     let absolute = place.path("matrices").display().to_string();
     let named = |folder: &str| words("--resume").replacen("matrices", folder, 1);
-    for folder in
-        ["./matrices/", "sub/../matrices", &absolute, "link", "matrices/m1.mtx ./matrices"]
-    {
+    for folder in ["./matrices/", "sub/../matrices", &absolute, "link", "matrices/m1.mtx ./matrices"] {
         place.run(&named(folder)).exits(0).says("rows: 4 ok");
         assert_eq!(place.read("out.csv"), whole, "{folder}");
     }
@@ -176,9 +171,7 @@ fn a_file_that_has_changed_is_named() {
     for _ in 0..2 {
         let ran = place.run(&words("--resume")).exits(0);
         let names = "matrices/m3.mtx, matrices/m1.mtx; these rows stay";
-        ran.says(&format!(
-            "warning: 2 files changed (size or time) after the rows were measured: {names}"
-        ));
+        ran.says(&format!("warning: 2 files changed (size or time) after the rows were measured: {names}"));
         assert_eq!(place.read("out.csv"), whole);
     }
 }
@@ -203,8 +196,7 @@ fn a_row_measured_later_is_compared_with_the_earlier_ones() {
     place.run(&words).exits(0);
     assert_eq!(measured_again("merge", "1e-9")["break_even"], "inf", "never");
     let merge = measured_again("merge", "1e9");
-    let [setup, break_even] =
-        ["setup_ms", "break_even"].map(|name| merge[name].parse::<f64>().unwrap());
+    let [setup, break_even] = ["setup_ms", "break_even"].map(|name| merge[name].parse::<f64>().unwrap());
     assert!(break_even > 0.0 && (break_even * 1e9 / setup - 1.0).abs() < 1e-3, "{merge:?}");
     let reason = measured_again("auto", "1e-9")["reason"].clone();
     assert!(reason.contains(" times the time of the fastest, csr-rows"), "{reason}");

@@ -28,10 +28,7 @@ fn times_and_intervals_follow_from_the_samples() {
         let numbers = line.unwrap().split(' ').skip(1).map(|word| word.parse::<f64>().unwrap());
         for (found, column) in numbers.zip(["median_ms", "ci95_low_ms", "ci95_high_ms"]) {
             let expected: f64 = row[column].parse().unwrap();
-            assert!(
-                (found / expected - 1.0).abs() < 1e-3,
-                "{column}: {found} and {expected}\n{printed}"
-            );
+            assert!((found / expected - 1.0).abs() < 1e-3, "{column}: {found} and {expected}\n{printed}");
         }
     }
 }
@@ -46,16 +43,12 @@ fn each_matrix_begins_with_the_same_rounds() {
     let samples = rows(&place.read("samples.csv"));
     let rounds = |file: &str, process: u32| -> BTreeSet<String> {
         let is_meant = |row: &&BTreeMap<String, String>| {
-            row["file"].ends_with(file)
-                && row["process"] == process.to_string()
-                && row["round"] != "0"
+            row["file"].ends_with(file) && row["process"] == process.to_string() && row["round"] != "0"
         };
         samples.iter().filter(is_meant).map(|row| row["round"].clone()).collect()
     };
     for file in ["m1.mtx", "m2.mtx"] {
-        for (process, expected) in
-            [(1, ["1", "2", "3"].as_slice()), (3, &["7", "8", "9"]), (4, &["10"])]
-        {
+        for (process, expected) in [(1, ["1", "2", "3"].as_slice()), (3, &["7", "8", "9"]), (4, &["10"])] {
             let expected = expected.iter().map(|round| (*round).to_owned()).collect();
             assert_eq!(rounds(file, process), expected, "process {process} of {file}");
         }
@@ -72,8 +65,7 @@ fn samples_can_be_compressed_and_replace_nothing() {
     let mut text = String::new();
     let file = fs::File::open(place.path("s.csv.zst")).unwrap();
     Decoder::new(file).unwrap().read_to_string(&mut text).unwrap();
-    let counts =
-        |line: &&str| line.contains(",seq,f64,cpu,1,hot,natural,") && line.ends_with(",true");
+    let counts = |line: &&str| line.contains(",seq,f64,cpu,1,hot,natural,") && line.ends_with(",true");
     assert_eq!(text.lines().filter(counts).count(), 20);
     let refused = run(&words);
     let error = String::from_utf8(refused.stderr).unwrap();

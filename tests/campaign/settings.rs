@@ -8,8 +8,7 @@ use serde_json::Value;
 use crate::support::all;
 use crate::{Dir, assert_same, at_once, rows};
 
-const WORDS: &str =
-    "--no-bandwidth --iterations 3 --rounds 1 --device cpu --methods seq,merge --quiet";
+const WORDS: &str = "--no-bandwidth --iterations 3 --rounds 1 --device cpu --methods seq,merge --quiet";
 
 /// Also in the summary and in the report. Cold caches are slow: a product follows the eviction of a large cache.
 #[test]
@@ -17,8 +16,7 @@ fn each_combination_has_its_rows_once() {
     let place = Dir::with_matrices(&[90]);
     let orders = if all() { "natural,rcm" } else { "rcm" };
     let lists = format!("--threads 1,2 --cache hot,cold --order {orders}");
-    let words =
-        "--iterations 1 --warmups 1 --rounds 1 --no-bandwidth --device cpu --methods seq,merge";
+    let words = "--iterations 1 --warmups 1 --rounds 1 --no-bandwidth --device cpu --methods seq,merge";
     let ran = place.run(&format!("corpus matrices {words} {lists} --output all.csv")).exits(0);
     let all = rows(&place.read("all.csv"));
     let setting = |row: &BTreeMap<String, String>| {
@@ -78,16 +76,14 @@ fn a_run_with_several_settings_is_resumed() {
 fn arrays_are_in_the_pages_of_the_setting() {
     let place = Dir::with_matrices(&[20]);
     let pages = |words: &str, tunables: &str| {
-        let words =
-            format!("--mtx matrices/m1.mtx --iterations 1 --methods seq --no-bandwidth {words}");
+        let words = format!("--mtx matrices/m1.mtx --iterations 1 --methods seq --no-bandwidth {words}");
         let words = format!("{words} --run-record run.json --force");
         let ran = place.run_with(&words, &[("GLIBC_TUNABLES", tunables)]).exits(0);
         let record: Value = serde_json::from_str(&place.read("run.json")).unwrap();
         let is_warned = ran.stderr.contains("warning: arrays are in small pages");
         (record["system"]["huge_arrays"].as_bool().unwrap(), is_warned)
     };
-    let modes =
-        fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    let modes = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     let mode = modes.split(['[', ']']).nth(1).unwrap_or("never");
     let own = "glibc.malloc.hugetlb=0";
     for isolation in ["", "--no-isolate"] {

@@ -63,8 +63,7 @@ fn missing_shards_and_rows_are_reported() {
     place.write("out-1.csv", lines.join("\n"));
     let last = column(&text, "file").pop().unwrap();
     let merged = place.run("merge out-1.csv out-3.csv").exits(1);
-    let expected =
-        format!("missing: shard 2/3\nmissing: {last} in out-1.csv (shard 1): 1 rows (merge)\n");
+    let expected = format!("missing: shard 2/3\nmissing: {last} in out-1.csv (shard 1): 1 rows (merge)\n");
     assert_eq!(merged.stderr, expected);
     assert!(!merged.column("file").is_empty(), "what is there is joined");
 }
@@ -132,8 +131,7 @@ fn a_shard_that_is_continued_keeps_its_matrices() {
     let own = column(&text, "file");
     let (kept, _) = text.trim_end().rsplit_once('\n').unwrap();
     place.write("out-1.csv", format!("{kept}\n"));
-    place
-        .write("matrices/new.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n");
+    place.write("matrices/new.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n");
     place.write("matrices/m8.mtx", place.read("matrices/m1.mtx"));
     let words = corpus("--shard 1/3 --output out-1.csv --resume").replace("matrices", "./matrices");
     place.run(&words).exits(0).says("shard 1 of 3 began (7 then, 9 now): it keeps its matrices");

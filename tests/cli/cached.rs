@@ -141,8 +141,7 @@ fn the_cache_has_a_limit() {
     assert!(!listed.stdout.contains("b.mtx"), "{listed:?}");
     with("", "cache list").says("\nlimit of all entries: 20.0 GiB (");
     measure("b.mtx", "99").says(" are more than 99 bytes, the limit of SPMV_BENCH_CACHE_MAX");
-    let wrong =
-        "SPMV_BENCH_CACHE_MAX: 'much' is not a size: write 16GiB, 500M or a number of bytes";
+    let wrong = "SPMV_BENCH_CACHE_MAX: 'much' is not a size: write 16GiB, 500M or a number of bytes";
     measure("b.mtx", "much").says(wrong);
     with("much", "cache list").exits(2).says(wrong);
 }

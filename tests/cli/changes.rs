@@ -33,8 +33,7 @@ fn used(path: &Path, text: &str) -> Vec<PathBuf> {
     let folder = path.parent().unwrap();
     let module = |name: &str| folder.join(format!("{name}.rs"));
     let format = |name: &str| Path::new(METHODS_IN).join(format!("formats/{name}.rs"));
-    let included =
-        text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
+    let included = text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
     let stem = path.file_stem().unwrap().to_str().unwrap();
     let mut used: Vec<_> = names(text, "super::").map(module).collect();
     used.extend(names(text, "formats::").map(format));
@@ -50,8 +49,7 @@ fn hash(start: PathBuf) -> u64 {
     let (mut read, mut left) = (BTreeMap::new(), vec![start]);
     while let Some(path) = left.pop() {
         // What all methods use is not that of one.
-        let is_common =
-            ["prelude.rs", "mod.rs", "common.cuh"].iter().any(|name| path.ends_with(name));
+        let is_common = ["prelude.rs", "mod.rs", "common.cuh"].iter().any(|name| path.ends_with(name));
         if is_common || read.contains_key(&path) {
             continue;
         }
@@ -66,8 +64,7 @@ fn hash(start: PathBuf) -> u64 {
 #[test]
 fn a_change_of_a_method_is_noticed() {
     let text = fs::read_to_string(Path::new(ROOT).join(FILE)).unwrap();
-    let (mut expected, _) =
-        text.split_once("[code]\n").map(|(head, rest)| (head.to_owned(), rest)).unwrap();
+    let (mut expected, _) = text.split_once("[code]\n").map(|(head, rest)| (head.to_owned(), rest)).unwrap();
     expected += "[code]\n";
     for method in METHODS {
         let own = match method.name.strip_prefix("gpu-") {

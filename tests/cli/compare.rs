@@ -106,13 +106,9 @@ fn what_a_limit_does_not_decide_fails_with_a_status_of_its_own() {
     edit(&dir, "b.csv", ",8.91,9.09,31,", ",,,1,");
     let ran = compare(&dir, "--fail-above 5%").exits(3);
     ran.prints(" 1 unknown\n");
-    let unknown =
-        "rows of fewer than six samples have no interval: measure with --rounds 6 or more\n";
+    let unknown = "rows of fewer than six samples have no interval: measure with --rounds 6 or more\n";
     let undecided = "not decided whether slower by more than 5 %";
-    assert_eq!(
-        ran.stderr,
-        format!("{undecided}: seq: 2.080; {unknown}{undecided}: over all: 1.442; {unknown}")
-    );
+    assert_eq!(ran.stderr, format!("{undecided}: seq: 2.080; {unknown}{undecided}: over all: 1.442; {unknown}"));
     compare(&dir, "--fail-above 5% --methods merge").exits(0);
     // Half the interval is 40 % of each time.
     rows(&dir, "b.csv", [[1.5, 1.0], [2.0, 2.0], [4.0, 4.0]]);
@@ -129,12 +125,10 @@ fn the_drift_of_runs_in_turns_cancels() {
     let dir = Dir::new(&[]);
     for (run, slow) in [1.0, 2.0, 1.1].iter().enumerate() {
         rows(&dir, &format!("a{run}.csv"), TIMES.map(|times| times.map(|ms| slow * ms)));
-        let slower =
-            |[seq, merge]: [f64; 2]| [slow * seq, (1.1 + 0.001 * run as f64) * slow * merge];
+        let slower = |[seq, merge]: [f64; 2]| [slow * seq, (1.1 + 0.001 * run as f64) * slow * merge];
         rows(&dir, &format!("b{run}.csv"), TIMES.map(slower));
     }
-    let turns =
-        "--fail-above 5% DIR/a0.csv DIR/a1.csv DIR/a2.csv -- DIR/b0.csv DIR/b1.csv DIR/b2.csv";
+    let turns = "--fail-above 5% DIR/a0.csv DIR/a1.csv DIR/a2.csv -- DIR/b0.csv DIR/b1.csv DIR/b2.csv";
     let unequal = "--fail-above 5% DIR/a0.csv DIR/a1.csv DIR/a2.csv -- DIR/b0.csv DIR/b1.csv";
     let relative = format!("--relative-to seq {unequal}");
     let mut said = String::new();
@@ -184,8 +178,7 @@ fn the_run_records_are_compared() {
     let passed = PASSED.replace("seq", "over all").replace("1.01", "1.00");
     assert_eq!(ran.stderr, format!("warning: {cpu}\n{passed}"));
     let ran = with("\"run_id\": \"test\"", "\"run_id\": \"other\"");
-    let other =
-        "DIR/b.csv.run.json belongs to another run than the rows of DIR/b.csv, and is ignored";
+    let other = "DIR/b.csv.run.json belongs to another run than the rows of DIR/b.csv, and is ignored";
     assert_eq!(ran.stderr, format!("warning: {other}\n{passed}"));
     with("\"run_id\": \"test\"", "").exits(2).says("fix it, or move it away");
     dir.remove("b.csv.run.json");
@@ -200,14 +193,8 @@ fn files_that_cannot_be_compared_are_refused_with_the_reason() {
     dir.refuses(&[
         ("compare DIR/a.csv DIR/absent.csv", "cannot read "),
         ("compare DIR/a.csv DIR/notes.csv", "notes.csv:1: no column file"),
-        (
-            &format!("{same} --methods nosuch"),
-            "--methods: nosuch matches no row; the rows are of merge, seq",
-        ),
-        (
-            &format!("{same} --relative-to sek"),
-            "--relative-to: sek matches no row; did you mean seq",
-        ),
+        (&format!("{same} --methods nosuch"), "--methods: nosuch matches no row; the rows are of merge, seq"),
+        (&format!("{same} --relative-to sek"), "--relative-to: sek matches no row; did you mean seq"),
         (&format!("{same} --methods ["), "invalid value '[' for '--methods <A,B>'"),
         (&format!("{same} --fail-above 0.05"), "could mean 0.05% or 5%; write the percent sign"),
         (&format!("{same} --fail-above five"), "it must be a percentage such as 5%"),
@@ -217,9 +204,7 @@ fn files_that_cannot_be_compared_are_refused_with_the_reason() {
         ("compare DIR/a.csv", "which files are A, and which B? Two files are A.csv B.csv"),
     ]);
     rows(&dir, "b.csv", [[4.0; 2]; 3]);
-    for (files, status) in
-        [("a.csv a.csv", 0), ("a.csv notes.csv", 2), ("a.csv b.csv --fail-above 5%", 1)]
-    {
+    for (files, status) in [("a.csv a.csv", 0), ("a.csv notes.csv", 2), ("a.csv b.csv --fail-above 5%", 1)] {
         dir.program(&format!("compare {files}")).exits(status);
     }
 }

@@ -52,16 +52,12 @@ impl Dir {
     /// Runs the real program in this folder with variables of the environment.
     pub fn program_with(&self, variables: &[(&str, &str)], words: &str) -> Ran {
         let mut program = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
-        program
-            .envs(variables.iter().copied())
-            .current_dir(self.path(""))
-            .args(words.split_whitespace());
+        program.envs(variables.iter().copied()).current_dir(self.path("")).args(words.split_whitespace());
         Ran::of(program.output().unwrap())
     }
 
     fn shown(&self, ran: Ran) -> Ran {
-        let [stdout, stderr] =
-            [&ran.stdout, &ran.stderr].map(|text| text.replace(&self.words("DIR"), "DIR"));
+        let [stdout, stderr] = [&ran.stdout, &ran.stderr].map(|text| text.replace(&self.words("DIR"), "DIR"));
         Ran { stdout, stderr, ..ran }
     }
 
@@ -129,11 +125,7 @@ fn run_in(
         run_id: "test".into(),
         interrupted,
         // With so little memory, only the smallest working set is swept for a run record.
-        system: System {
-            cpu: Some("a CPU".into()),
-            memory_bytes: Some(128 << 20),
-            ..System::detect()
-        },
+        system: System { cpu: Some("a CPU".into()), memory_bytes: Some(128 << 20), ..System::detect() },
         readings: Readings::default,
         usage: || None,
         powercap: "/dev/null".into(),

@@ -36,9 +36,8 @@ fn stages(dir: &Dir, words: &str) -> Vec<Value> {
 fn counts_of_lines_add_up() {
     let Some(()) = compiler() else { return };
     let stage = &stages(&Dir::new(&[]), &format!("gpu-csr-scalar {LONG_ROWS}"))[0];
-    let sum = |key: &str| -> u64 {
-        stage["lines"].as_array().unwrap().iter().map(|line| line[key].as_u64().unwrap()).sum()
-    };
+    let sum =
+        |key: &str| -> u64 { stage["lines"].as_array().unwrap().iter().map(|line| line[key].as_u64().unwrap()).sum() };
     let count = |key: &str| stage["counts"][key].as_u64().unwrap();
     for key in ["warp_instructions", "thread_instructions"] {
         assert_eq!(count(key), sum(key), "{key}");
@@ -68,11 +67,7 @@ fn each_improvement_helps_a_kernel_with_the_problem_only() {
         ("gpu-pcsr gen:dense,cols=32,nnz=500000", "bank conflicts", 0.0..0.95),
         // With 80 registers per thread, few threads are resident, and their loads cannot keep four multiprocessors
         // busy.
-        (
-            "gpu-bccoo gen:dense,cols=64,nnz=300000 --device model:DIR/four.toml",
-            "low occupancy",
-            0.0..0.95,
-        ),
+        ("gpu-bccoo gen:dense,cols=64,nnz=300000 --device model:DIR/four.toml", "low occupancy", 0.0..0.95),
     ] {
         let model = if words.contains("--device") { "" } else { "--device model:v100" };
         let stages = stages(&dir, &format!("{words} {model}"));

@@ -33,19 +33,15 @@ fn rows() -> String {
         };
         let (side, nonzeros) = (100 << size, 1500 << size);
         for (place, method) in METHODS.split(' ').enumerate() {
-            let ms =
-                f64::from(nonzeros) * 1e-6 * (1.0 + 0.2 * ((place + size as usize) % 9) as f64);
+            let ms = f64::from(nonzeros) * 1e-6 * (1.0 + 0.2 * ((place + size as usize) % 9) as f64);
             let gflops = 2e-6 * f64::from(nonzeros) / ms;
             let (gbs, variation) = (7.0 * gflops, 0.1 * f64::from(size));
             let percent = 100.0 * gbs / if size < 8 { 90.0 } else { 30.0 };
             let break_even = if place % 3 == 0 { f64::INFINITY } else { 7.0 * percent };
             let setup = 3.0 * ms * place as f64;
             let numbers = format!("{setup},{ms},{gflops},{gbs},{percent},{break_even}");
-            writeln!(
-                rows,
-                "{file},{side},{side},{nonzeros},{variation},{method},{numbers},f64,cpu,2,ok,hot,natural,r"
-            )
-            .unwrap();
+            writeln!(rows, "{file},{side},{side},{nonzeros},{variation},{method},{numbers},f64,cpu,2,ok,hot,natural,r")
+                .unwrap();
         }
     }
     rows
@@ -68,8 +64,7 @@ fn bars() -> View {
 /// Writes the report of these rows with a script that checks it, and returns the expected result of the script.
 fn write(dir: &Path) -> String {
     let rows = [dir.join("a.csv")];
-    let mut page =
-        overview::page(&overview::read(&rows, None).unwrap(), overview::Question::default());
+    let mut page = overview::page(&overview::read(&rows, None).unwrap(), overview::Question::default());
     page.sections.push(Section { title: "More".into(), views: vec![bars()], ..Section::default() });
     let views = page.sections.iter().flat_map(|section| &section.views);
     let charts: Vec<_> = views.filter_map(|view| view.chart.as_ref()).collect();
@@ -80,8 +75,7 @@ fn write(dir: &Path) -> String {
     };
     let (all, many) = (charts.len(), charts.iter().filter(has_many).count());
     let written = page.write(dir).unwrap();
-    let svgs =
-        written.iter().filter(|path| path.extension().is_some_and(|extension| extension == "svg"));
+    let svgs = written.iter().filter(|path| path.extension().is_some_and(|extension| extension == "svg"));
     let frame = |path: &std::path::PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap();
         format!("<iframe src='{name}' style='width: 100%; height: 2000px'></iframe>")
@@ -94,9 +88,7 @@ fn write(dir: &Path) -> String {
 }
 
 fn chromium() -> Option<&'static str> {
-    let runs = |name: &&str| {
-        Command::new(name).arg("--version").output().is_ok_and(|ran| ran.status.success())
-    };
+    let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|ran| ran.status.success());
     ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs)
 }
 

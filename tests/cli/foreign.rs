@@ -42,8 +42,7 @@ fn compressed_rows_and_json_are_read_like_the_csv() {
 fn rows_that_are_twice_in_a_file_are_named() {
     let dir = measured();
     dir.write("twice.csv", dir.read("a.csv").repeat(2));
-    let left_out =
-        "Left out because the same run has an earlier row of the same matrix and method: 3";
+    let left_out = "Left out because the same run has an earlier row of the same matrix and method: 3";
     dir.run("report DIR/twice.csv").exits(0).prints(left_out);
     let [two, resume] = ["compare DIR/twice.csv DIR/a.csv", "--resume -o DIR/twice.csv"];
     dir.write("twice.csv.run.json", dir.read("a.csv.run.json"));

@@ -15,18 +15,12 @@ fn quiet_prints_a_line_per_method() {
     let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --quiet"));
     let facts = "precision=f64 device=cpu threads=1 cache=hot order=natural";
     let numbers = "median_ms=1 min_ms=1 ci95_low_ms=1 ci95_high_ms=1 setup_ms=1 gflops=0.0008";
-    let lines = ["seq", "merge"].map(|method| {
-        format!(
-            "matrix=\"gen:wheel,spokes=200\" method={method} {facts} status=ok {numbers} reason=\n"
-        )
-    });
+    let lines = ["seq", "merge"]
+        .map(|method| format!("matrix=\"gen:wheel,spokes=200\" method={method} {facts} status=ok {numbers} reason=\n"));
     let begin = lines.concat();
     assert!(ran.stdout.starts_with(&begin) && ran.stderr.is_empty(), "{ran:?}");
     let last = &ran.stdout[begin.len()..];
-    assert!(
-        last.contains(" status=skipped median_ms= min_ms= ") && last.ends_with("\"\n"),
-        "{last}"
-    );
+    assert!(last.contains(" status=skipped median_ms= min_ms= ") && last.ends_with("\"\n"), "{last}");
     let ran = dir.run(&format!("corpus DIR {EXACT} --format lines"));
     assert_eq!(ran.stdout.lines().count(), 4, "{}", ran.stdout);
     ran.prints("/a b.mtx\" method=seq ").prints("/bad.mtx method= precision= ");
@@ -34,8 +28,7 @@ fn quiet_prints_a_line_per_method() {
         dir.run(&format!("gen:wheel,spokes=200 {EXACT} --quiet {words}")).exits(0);
         assert!(dir.read(words.rsplit('/').next().unwrap()).starts_with(begin), "{words}");
     }
-    run(&format!("gen:wheel,spokes=200 {EXACT} --quiet --format text"))
-        .prints("seq                   PASS ");
+    run(&format!("gen:wheel,spokes=200 {EXACT} --quiet --format text")).prints("seq                   PASS ");
 }
 
 /// The regular expressions for ReFrame and Ramble in `docs/usage.md` match the lines, tested with Python's `re`.
@@ -55,8 +48,7 @@ fn the_documented_expressions_match_the_lines() {
     let dir = Dir::new(&[("lines", &run(&format!("gen:wheel,spokes=200 {EXACT} --quiet")).stdout)]);
     let usage = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/usage.md");
     let mut python = Command::new("python3");
-    Ran::of(python.args(["-c", script]).arg(usage).arg(dir.path("lines")).output().unwrap())
-        .exits(0);
+    Ran::of(python.args(["-c", script]).arg(usage).arg(dir.path("lines")).output().unwrap()).exits(0);
 }
 
 #[test]
@@ -80,17 +72,11 @@ fn one_run_writes_several_formats() {
 fn exports_are_checked_before_anything_is_measured() {
     let dir = Dir::new(&[("a.mtx", SMALL), ("there.csv", "mine\n")]);
     dir.refuses(&[
-        (
-            "--mtx DIR/a.mtx -o DIR/x.pdf",
-            "x.pdf: the extension stands for no format; choose one with",
-        ),
+        ("--mtx DIR/a.mtx -o DIR/x.pdf", "x.pdf: the extension stands for no format; choose one with"),
         ("--mtx DIR/a.mtx --export DIR/there.csv", "there.csv already exists"),
         ("corpus DIR/a.mtx --export DIR/there.csv", "there.csv already exists"),
         ("--mtx DIR/a.mtx --export DIR/x", "its extension must be .csv, .json, .md, .tex or .txt"),
-        (
-            "--mtx gen:dense,cols=2 -o DIR/x.md --export DIR/./x.md",
-            "--export and --output need different",
-        ),
+        ("--mtx gen:dense,cols=2 -o DIR/x.md --export DIR/./x.md", "--export and --output need different"),
         ("--mtx DIR/a.mtx --export DIR/x.md --export DIR/./x.md", "need different files"),
         (
             "corpus DIR/a.mtx -o DIR/o.csv --export DIR/o.csv.run.json",
@@ -113,8 +99,7 @@ fn tables_are_sorted_and_other_formats_are_not() {
     let names = |words: &str, column: &str| {
         let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --sort name {words}"));
         let lines = ran.stdout.lines().filter(|line| line.contains(column));
-        let words =
-            lines.map(|line| line.trim_start_matches("| ").split(' ').next().unwrap().to_owned());
+        let words = lines.map(|line| line.trim_start_matches("| ").split(' ').next().unwrap().to_owned());
         words.collect::<Vec<_>>()
     };
     assert_eq!(names("", " PASS  ")[..], ["merge", "seq"]);
@@ -122,8 +107,7 @@ fn tables_are_sorted_and_other_formats_are_not() {
     assert_eq!(names("--format latex", " & PASS & ")[..], ["merge", "seq"]);
     let exact = format!("gen:wheel,spokes=200 {EXACT}");
     for form in ["csv", "json", "lines"] {
-        let [plain, sorted] =
-            ["", " --sort name"].map(|sort| run(&format!("{exact} --format {form}{sort}")).stdout);
+        let [plain, sorted] = ["", " --sort name"].map(|sort| run(&format!("{exact} --format {form}{sort}")).stdout);
         assert_eq!(plain, sorted, "{form}");
     }
     let words = format!("{exact} --sort name").replace("--rounds 1", "--rounds 2");

@@ -71,14 +71,12 @@ fn rows_are_read_back_from_the_format() {
 
 #[test]
 fn one_matrix_is_an_array_and_two_precisions_are_refused() {
-    let exact =
-        "gen:wheel,spokes=40 --methods seq --iterations 2 --rounds 1 --threads 1 --format ginkgo";
+    let exact = "gen:wheel,spokes=40 --methods seq --iterations 2 --rounds 1 --threads 1 --format ginkgo";
     let ran = run(exact);
     let array = ran.json().remove(0);
     assert_eq!(array[0]["problem"]["nonzeros"], 80, "{array}");
     assert_eq!(array[0]["spmv"]["seq"]["time"], 0.001, "{array}");
-    for (option, values) in
-        [("precision", "both"), ("cache", "hot,cold"), ("order", "natural,rcm"), ("threads", "1,2")]
+    for (option, values) in [("precision", "both"), ("cache", "hot,cold"), ("order", "natural,rcm"), ("threads", "1,2")]
     {
         let expected = format!("choose one --{option}, or another format");
         run(&format!("{exact} --{option} {values}")).exits(2).says(&expected);
@@ -94,15 +92,12 @@ fn damaged_files_are_read_or_refused() {
         let places = 0..text.len();
         let cut = places.clone().map(|end| text.as_bytes()[..end].to_vec());
         let wrong = places.flat_map(|place| {
-            b"\"9-}\xff".map(|byte| {
-                [&text.as_bytes()[..place], &[byte], &text.as_bytes()[place + 1..]].concat()
-            })
+            b"\"9-}\xff".map(|byte| [&text.as_bytes()[..place], &[byte], &text.as_bytes()[place + 1..]].concat())
         });
         for (number, text) in cut.chain(wrong).enumerate() {
             let path = Path::new("a.json");
             let read = match parse::is_list(&text) {
-                true => parse::parse(path, &text, None)
-                    .map(|(rows, _)| rows.into_iter().map(Into::into).collect()),
+                true => parse::parse(path, &text, None).map(|(rows, _)| rows.into_iter().map(Into::into).collect()),
                 false => read::parse(path, &text),
             };
             let shown = String::from_utf8_lossy(&text);
@@ -121,15 +116,9 @@ fn damaged_files_are_read_or_refused() {
 #[test]
 fn published_files_are_reported_and_compared_in_their_units() {
     let [old, new] = [1e9, 0.5].map(published);
-    let dir = Dir::new(&[
-        ("old.json", &old),
-        ("new.json", &new),
-        ("b.csv", "file,method_name,avg_spmv_ms,run_id\n"),
-    ]);
+    let dir = Dir::new(&[("old.json", &old), ("new.json", &new), ("b.csv", "file,method_name,avg_spmv_ms,run_id\n")]);
     let ran = dir.run("compare DIR/old.json DIR/new.json").exits(0);
-    for (file, unit, other) in
-        [("old", "nanoseconds", "seconds"), ("new", "seconds", "nanoseconds")]
-    {
+    for (file, unit, other) in [("old", "nanoseconds", "seconds"), ("new", "seconds", "nanoseconds")] {
         let note = format!("are taken as {unit}: as {other} they are not plausible.");
         ran.says(&format!("note: The times of `DIR/{file}.json` {note}"));
     }

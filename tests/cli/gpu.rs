@@ -33,9 +33,8 @@ fn without_a_gpu_requested_gpu_methods_are_an_error() {
         ("--methods cusparse*", "--methods cusparse*"),
         ("--device 0", "--device 0"),
     ] {
-        let expected = format!(
-            "{demand}: no CUDA driver; GPU methods need an NVIDIA GPU and its driver, or --device model:h200"
-        );
+        let expected =
+            format!("{demand}: no CUDA driver; GPU methods need an NVIDIA GPU and its driver, or --device model:h200");
         let ran = run(&format!("{QUICK} {words}"));
         assert_eq!((ran.error(), &*ran.stdout), (&*expected, ""), "{words}");
     }
@@ -90,10 +89,7 @@ fn both_devices_have_a_table_each() {
 fn a_gpu_is_chosen_by_number_and_unknown_devices_and_parameters_are_reported() {
     run_with_gpu("--device 0 --methods gpu-csr-scalar").exits(0);
     for (words, expected) in [
-        (
-            "--methods gpu-light:speed=9",
-            "has no parameter 'speed'; it has level, lanes, rows, block",
-        ),
+        ("--methods gpu-light:speed=9", "has no parameter 'speed'; it has level, lanes, rows, block"),
         ("--methods gpu-light:level=9", "of gpu-light cannot be '9'; it can be warp, vector, or *"),
         ("--methods gpu-light:level=*:level=*", "gpu-light is given the parameter level twice"),
         ("--methods seq:block=9", "seq has no parameters"),
@@ -134,8 +130,7 @@ fn a_throttled_gpu_is_reported_and_recorded() {
     };
     let (ran, gpu) = recorded("--methods gpu-csr-scalar", throttled);
     ran.says("warning: the GPU was throttled (hw thermal slowdown): 1200 to 1200 MHz\n");
-    let clocks =
-        ["multiprocessor_mhz", "temperature", "throttled_by"].map(|fact| &gpu["clocks"][fact]);
+    let clocks = ["multiprocessor_mhz", "temperature", "throttled_by"].map(|fact| &gpu["clocks"][fact]);
     assert_eq!(json!(clocks), json!([[1200, 1200], 88, ["hw thermal slowdown"]]));
 }
 
@@ -164,9 +159,10 @@ fn a_gpu_that_others_use_is_reported_and_recorded() {
         let activity = Activity { utilisation_percent, other_processes };
         let model = move || Model::tiny(1).with(|model| model.activity = Some(activity));
         let (ran, gpu) = recorded("--methods gpu-csr-scalar --no-bandwidth", model);
-        let warning = ran.stderr.lines().find_map(|line| {
-            line.strip_prefix("warning: the GPU was not idle before the first measurement (")
-        });
+        let warning = ran
+            .stderr
+            .lines()
+            .find_map(|line| line.strip_prefix("warning: the GPU was not idle before the first measurement ("));
         let expected = words.map(|words| format!("{words}): times may be too long"));
         assert_eq!(warning, expected.as_deref(), "{}", ran.stderr);
         assert_eq!(gpu["activity"], json!(activity));

@@ -14,13 +14,9 @@ fn assert_reproduces(name: &str, measured: &str) {
             (Some(found), Some(expected)) => (found / expected - 1.0).abs() < 0.15,
             _ => found == value,
         };
-        let is_measured =
-            !key.starts_with("validated_") && !["name", "compiled_for"].contains(&&**key);
+        let is_measured = !key.starts_with("validated_") && !["name", "compiled_for"].contains(&&**key);
         let found = found.get(key);
-        assert!(
-            !is_measured || found.is_some_and(is_close),
-            "{name}: {key}: {found:?}, not {value}"
-        );
+        assert!(!is_measured || found.is_some_and(is_close), "{name}: {key}: {found:?}, not {value}");
     }
 }
 

@@ -42,8 +42,7 @@ impl Named {
         while let Some((before, after)) = rest.split_once("use ") {
             let line = before.rsplit('\n').next().unwrap_or_default();
             let is_import = line.is_empty() || line.starts_with("pub") || line.trim().is_empty();
-            let (tree, next) =
-                if is_import { after.split_once(';').unwrap_or_default() } else { ("", after) };
+            let (tree, next) = if is_import { after.split_once(';').unwrap_or_default() } else { ("", after) };
             named.note_paths(before);
             named.note_import(&[], tree, line.starts_with("pub"));
             rest = next;
@@ -64,8 +63,7 @@ impl Named {
 
     /// Notes the paths of an import such as `a::{b, c::d}` below the path `above`.
     fn note_import(&mut self, above: &[String], tree: &str, is_passed_on: bool) {
-        let (path, list) = match tree.trim().strip_suffix('}').and_then(|tree| tree.split_once('{'))
-        {
+        let (path, list) = match tree.trim().strip_suffix('}').and_then(|tree| tree.split_once('{')) {
             Some((path, list)) => (path.trim_end_matches("::"), Some(list)),
             None => (tree.trim(), None),
         };
@@ -73,9 +71,7 @@ impl Named {
         let parts = path.split("::").filter(|part| !part.is_empty()).map(String::from);
         let mut parts: Vec<_> = above.iter().cloned().chain(parts).collect();
         if let Some(list) = list {
-            branches(list)
-                .into_iter()
-                .for_each(|tree| self.note_import(&parts, tree, is_passed_on));
+            branches(list).into_iter().for_each(|tree| self.note_import(&parts, tree, is_passed_on));
             return;
         }
         parts.pop_if(|last| last == "self");
@@ -120,8 +116,7 @@ impl Package {
         let mut files = BTreeMap::new();
         for path in WalkDir::new(folder).into_iter().map(|entry| entry.unwrap().into_path()) {
             let name = path.strip_prefix(folder).unwrap().with_extension("");
-            let mut module: Module =
-                name.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+            let mut module: Module = name.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
             let is_code = path.extension().is_some_and(|extension| extension == "rs");
             if is_code && !module.iter().any(|part| part == "tests" || part == "main") {
                 module.pop_if(|last| last == "mod" || last == "lib");
@@ -231,11 +226,7 @@ fn every_form_of_a_path_is_found() {
         ),
         ("pub(crate) fn f(a: crate::b::C) { super::g(h::i(j)) }", "crate::b::C super::g h::i", ""),
         ("self.a::<B>(c::d::<B>())", "c::d", ""),
-        (
-            "// crate::a\nuse crate::c; // crate::d\n#[cfg(test)]\nmod tests { crate::e }",
-            "crate::c",
-            "",
-        ),
+        ("// crate::a\nuse crate::c; // crate::d\n#[cfg(test)]\nmod tests { crate::e }", "crate::c", ""),
         ("pub use a::B;\npub(super) use c::D as E;", "a::B c::D", "B E"),
     ] {
         let named = Named::of(code);
@@ -255,15 +246,11 @@ fn circles_are_found() {
         ("a::c", "struct C;"),
         ("b", "use crate::a::C;"),
     ];
-    for (changed, expected) in
-        [("struct C;", ""), ("use super::super::b::B;", "a::c b"), ("use super::X;", "a a::c b")]
+    for (changed, expected) in [("struct C;", ""), ("use super::super::b::B;", "a::c b"), ("use super::X;", "a a::c b")]
     {
-        let module = |name: &str| {
-            name.split("::").filter(|part| !part.is_empty()).map(String::from).collect()
-        };
+        let module = |name: &str| name.split("::").filter(|part| !part.is_empty()).map(String::from).collect();
         let text = |name: &str, text: &str| Named::of(if name == "a::c" { changed } else { text });
-        let files =
-            files.iter().map(|(name, code)| (module(name), text(name, &code.replace("; ", ";\n"))));
+        let files = files.iter().map(|(name, code)| (module(name), text(name, &code.replace("; ", ";\n"))));
         let package = Package(files.collect());
         assert_eq!(circles(&package.uses()).join(" "), expected, "{changed}");
     }

@@ -14,8 +14,7 @@ const DENSE: &str = "gen:dense,cols=1000,nnz=1000000";
 
 #[test]
 fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
-    let words =
-        format!("corpus {DENSE} gen:wheel,spokes=9 {EXACT} --methods seq --max-memory 20MiB");
+    let words = format!("corpus {DENSE} gen:wheel,spokes=9 {EXACT} --methods seq --max-memory 20MiB");
     let ran = run(&words).exits(0);
     // 24 bytes per entry for matrix and sweeps, plus vectors and reference.
     let reason = "needs 26.7 MiB of memory to load and run, and 20.0 MiB are available (--max-memory); \
@@ -28,8 +27,7 @@ fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
 /// The matrix and its measurement need 24.1 of 40 MiB, the coordinate format up to 11.4 MiB more.
 #[test]
 fn a_method_that_does_not_fit_is_skipped_and_the_others_run() {
-    let words =
-        format!("--mtx {DENSE} {EXACT} --format csv --methods seq,hyb,coo --max-memory 40MiB");
+    let words = format!("--mtx {DENSE} {EXACT} --format csv --methods seq,hyb,coo --max-memory 40MiB");
     let ran = run(&words).exits(0);
     assert_eq!(ran.column("status"), ["ok", "skipped", "ok"]);
     ran.prints("for its format, and 15.9 MiB are available (--max-memory)");

@@ -40,8 +40,7 @@ use env::{Dir, run};
 /// Settings with which the output does not depend on the machine.
 const EXACT: &str = "--threads 1 --methods seq,csr-rows,merge --x ones --iterations 8 --rounds 1";
 
-const SMALL: &str =
-    "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
+const SMALL: &str = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
 
 /// Compares parts of a document, each between `<!-- NAME -->` and `<!-- end of NAME -->`, with what the program prints.
 /// `UPDATE_EXPECT=1` writes them.
@@ -182,8 +181,7 @@ fn csv_of_a_corpus() {
     assert_eq!(ran.column("reason")[..4], [&reasons[..], &[""]].concat());
     for (name, values) in MEASURED {
         let found = ran.column(name);
-        let expected: Vec<_> =
-            values.split(' ').map(|value| if value == "-" { "" } else { value }).collect();
+        let expected: Vec<_> = values.split(' ').map(|value| if value == "-" { "" } else { value }).collect();
         assert_eq!(found[3..3 + expected.len()], expected, "{name}");
     }
 }
@@ -241,12 +239,7 @@ fn help_completions_and_version_are_printed() {
 #[test]
 fn every_help_fits_on_a_terminal() {
     let main = run("-h").stdout;
-    let part = |title| {
-        main.lines()
-            .skip_while(move |line| *line != title)
-            .skip(1)
-            .take_while(|line| !line.is_empty())
-    };
+    let part = |title| main.lines().skip_while(move |line| *line != title).skip(1).take_while(|line| !line.is_empty());
     let commands = part("Commands:").map(|line| line.split_whitespace().next().unwrap());
     let commands: Vec<_> = commands.filter(|name| *name != "help").collect();
     assert_eq!(commands.len(), 18, "{main}");
@@ -260,11 +253,7 @@ fn every_help_fits_on_a_terminal() {
         }
     }
     for (command, has_it) in [("", true), ("corpus", false), ("tune", false)] {
-        assert_eq!(
-            run(&format!("{command} --help")).stdout.contains("--alpha"),
-            has_it,
-            "{command}"
-        );
+        assert_eq!(run(&format!("{command} --help")).stdout.contains("--alpha"), has_it, "{command}");
         assert!(run(&format!("{command} --help")).stdout.contains("--max-time"), "{command}");
     }
 }
@@ -291,8 +280,7 @@ fn methods_are_selected_and_printed_in_every_format() {
 fn manual_pages_exist_for_all_references() {
     let pages = run("man").stdout;
     let referred = pages.lines().filter_map(|line| line.trim().strip_suffix("\\fR(1)"));
-    let referred: Vec<_> =
-        referred.chain(pages.lines().filter_map(|line| line.strip_suffix("(1)"))).collect();
+    let referred: Vec<_> = referred.chain(pages.lines().filter_map(|line| line.strip_suffix("(1)"))).collect();
     assert!(referred.len() > 10, "{referred:?}");
     for name in referred {
         let name = name.replace("\\-", "-").replace("\\fB", "");

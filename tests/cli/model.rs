@@ -72,13 +72,12 @@ fn a_hot_product_finds_the_data_of_the_previous_product_in_the_cache() {
 fn every_output_states_that_times_are_modelled() {
     let Some(()) = compiler() else { return };
     let ran = run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --stages"));
-    ran.prints("f64, h200, modelled, hot cache").prints("bound by ").prints(
-        "modelled, not measured: in the median they are 12 % off measured times of this GPU",
-    );
+    ran.prints("f64, h200, modelled, hot cache")
+        .prints("bound by ")
+        .prints("modelled, not measured: in the median they are 12 % off measured times of this GPU");
     run(&format!("{GRID} --device model:h100 --methods gpu-csr-vector"))
         .prints("they have not been compared with measured times of this GPU");
-    run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --format md"))
-        .prints("h200, modelled");
+    run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --format md")).prints("h200, modelled");
 }
 
 /// Counts that do not depend on the caches are exact: ELL with one entry per row loads a value, a column index and an
@@ -99,8 +98,7 @@ fn counts_are_those_of_the_kernel() {
     assert_eq!(row["warp_execution_efficiency"], 100.0, "{row}");
     let used = (8.0 + 4.0 + 8.0) / (8.0 + 4.0 + 1.0);
     assert!((row["global_load_efficiency"].as_f64().unwrap() / (100.0 * used) - 1.0).abs() < 1e-9);
-    let [achieved, possible] =
-        ["achieved_occupancy", "occupancy"].map(|column| row[column].as_f64().unwrap());
+    let [achieved, possible] = ["achieved_occupancy", "occupancy"].map(|column| row[column].as_f64().unwrap());
     assert!(achieved > 0.0 && achieved <= 100.0 * possible, "{achieved} {possible}");
     assert_eq!((&row["memory_bytes"], &row["bound_by"]), (&0.into(), &"imbalance".into()));
     // The hot caches contain all data.

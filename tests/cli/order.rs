@@ -45,8 +45,7 @@ fn shuffled_grid() -> (String, Permutation) {
     let order = Permutation::from((0..64).map(|row| row * 37 % 64).collect::<Vec<u32>>());
     let csr = spmv_bench::read("gen:grid2d,n=8,points=5").unwrap().permuted(&order);
     let entries = (0..64).flat_map(|row| csr.row(row).map(move |k| (row, k)));
-    let entries =
-        entries.map(|(row, k)| format!("{} {} 1\n", row + 1, csr.column_indices()[k] + 1));
+    let entries = entries.map(|(row, k)| format!("{} {} 1\n", row + 1, csr.column_indices()[k] + 1));
     let entries: String = entries.collect();
     let head = "%%MatrixMarket matrix coordinate real general";
     (format!("{head}\n64 64 {}\n{entries}", csr.nnz()), order)
@@ -58,8 +57,7 @@ fn the_order_of_another_program_restores_a_shuffled_grid() {
     let list = |rows: &[u32]| rows.iter().map(|row| format!("{row}\n")).collect::<String>();
     let (p, iperm) = (list(order.new_of_old()), list(order.old()));
     let short = list(&order.old()[1..]);
-    let files =
-        [("grid.mtx", &*matrix), ("p/grid.perm", &p), ("i.iperm", &iperm), ("short", &short)];
+    let files = [("grid.mtx", &*matrix), ("p/grid.perm", &p), ("i.iperm", &iperm), ("short", &short)];
     let folder = Dir::new(&files);
     let orders = "natural,file:DIR/p,inverse-file:DIR/i.iperm,file:DIR/i.iperm,file:DIR/short";
     let ran = folder.run(&format!("corpus DIR/grid.mtx {EXACT} --order {orders}"));

@@ -34,8 +34,7 @@ fn the_choice_of_auto_is_compared_with_the_fastest() {
 }
 
 /// A matrix with two distinct values.
-const TWO: &str =
-    "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 2\n3 3 5\n3 1 5\n";
+const TWO: &str = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 2\n3 3 5\n3 1 5\n";
 const ONCE: &str = "--mtx DIR/a.mtx --threads 1 --iterations 1 --rounds 1 --format csv";
 
 /// CSR needs 4 values and column indices, 4 row offsets and 6 vector elements.
@@ -60,8 +59,7 @@ fn values_are_replaced_before_any_method_runs() {
     // A method that stores the values as codes needs a byte for each if there are few, and otherwise all of them.
     let bytes = |kind: &str| -> usize {
         let words = "--mtx gen:grid2d,n=40,points=5 --threads 1 --iterations 1 --rounds 1";
-        let ran =
-            run(&format!("{words} --methods packed:values=coded --values {kind} --format csv"));
+        let ran = run(&format!("{words} --methods packed:values=coded --values {kind} --format csv"));
         ran.column("required_bytes")[0].parse().unwrap()
     };
     assert!(3 * bytes("ones") < bytes("random"), "{} {}", bytes("ones"), bytes("random"));
@@ -75,10 +73,7 @@ fn instruction_sets_are_forced_and_recorded() {
         let words = format!("--mtx gen:grid2d,n=5 {EXACT} --isa {name} --force");
         dir.run(&format!("{words} --run-record DIR/run.json")).exits(0);
         let record = dir.json("run.json");
-        assert_eq!(
-            (&record["settings"]["isa"], &record["command"][1]),
-            (&json!(name), &json!("--mtx"))
-        );
+        assert_eq!((&record["settings"]["isa"], &record["command"][1]), (&json!(name), &json!("--mtx")));
         assert!(record["bandwidth"][0]["triad_gbs"].as_f64().unwrap() > 0.0);
     }
     run("--mtx gen:grid2d,n=5 --isa sse").exits(2);

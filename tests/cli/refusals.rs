@@ -35,20 +35,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("grid2d,n=9", "grid2d,n=9: there is no such file or folder; did you mean gen:grid2d,n=9?"),
     ("corpus DIR/empty", "empty: this folder contains no file with the extension of a matrix"),
     ("--max-memory plenty", "'plenty' is not a size: write 16GiB, 500M"),
-    (
-        "tune csr-k gen:grid2d,n=4 --methods merge",
-        "tune csr-k needs a method with the parameter srs",
-    ),
+    ("tune csr-k gen:grid2d,n=4 --methods merge", "tune csr-k needs a method with the parameter srs"),
     ("tune csr-k gen:grid2d,n=4 --format csv", "tune prints text, and writes CSV to the file of"),
-    (
-        "tune csr-k gen:grid2d,n=4 --output DIR/absent/a.csv",
-        "cannot write DIR/absent/a.csv: No such",
-    ),
+    ("tune csr-k gen:grid2d,n=4 --output DIR/absent/a.csv", "cannot write DIR/absent/a.csv: No such"),
     ("tune shapes gen:grid2d,n=4", "--methods gpu-merge:block=*:items=*: no CUDA driver"),
-    (
-        "explain merge gen:grid2d,n=8",
-        "merge runs on the CPU, and explain describes kernels of GPUs",
-    ),
+    ("explain merge gen:grid2d,n=8", "merge runs on the CPU, and explain describes kernels of GPUs"),
     ("explain gpu-csr-* gen:grid2d,n=8", "choose one"),
     ("explain gpu-ell gen:grid2d,n=8 --device gpu", "needs a modelled GPU"),
     ("explain gpu-ell gen:grid2d,n=8 --device model:a100,h200", "choose one"),

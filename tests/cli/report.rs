@@ -44,8 +44,7 @@ fn a_path_with_an_extension_gets_only_that() {
     assert_eq!(to("new.html").exits(0).stderr, "");
     assert!(dir.read("new.html").contains("</html>"));
     let exists = "already exists: name another file, or replace it with --force";
-    let unknown =
-        "a report is not written as .csv; use a folder, or a file that ends in .html, .md, .tex";
+    let unknown = "a report is not written as .csv; use a folder, or a file that ends in .html, .md, .tex";
     to("there.html").exits(2).says(&format!("DIR/there.html {exists}"));
     to("a.csv").exits(2).says(&format!("a.csv: {unknown}"));
     to("new.svg").exits(2).says("choose the chart with --chart");
@@ -123,8 +122,7 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
     reported.sort_unstable();
     assert!(reported.iter().map(|line| &line["DIR/out/".len()..]).eq(&files), "{ran:?}");
     let markdown = dir.read("out/report.md");
-    for svg in files.iter().filter(|name| Path::new(name).extension().is_some_and(|of| of == "svg"))
-    {
+    for svg in files.iter().filter(|name| Path::new(name).extension().is_some_and(|of| of == "svg")) {
         assert_eq!(markdown.matches(&format!("]({svg})")).count(), 1, "{svg}");
         let svg = dir.read(&format!("out/{svg}"));
         assert!(svg.contains("<svg") && !svg.contains("<b>"), "{svg}");

@@ -58,8 +58,7 @@ fn an_experiment_is_measured_judged_and_written() {
     let (claims, report) = (dir.read("out/claims.csv"), dir.read("out/report.md"));
     let claim = "shapes,csr-rows is as fast as seq,1.00,0.5 to 1.5,1.0,0.8";
     assert!(claims.contains(claim) && claims.contains(",3,holds,,\n"), "{claims}");
-    let parts =
-        ["Two shapes", "nobody, Figure 0", "Made for a test.", "does not hold", "Throughput"];
+    let parts = ["Two shapes", "nobody, Figure 0", "Made for a test.", "does not hold", "Throughput"];
     parts.iter().for_each(|part| assert!(report.contains(part), "{part}: {report}"));
     assert!(dir.path("out/report.html").is_file() && dir.only_entry("out/runs").is_file());
 }
@@ -96,9 +95,7 @@ fn an_experiment_that_fails_does_not_stop_the_others() {
     dir.write(record, dir.read(record).replace("\"revision\": \"", "\"revision\": \"not "));
     dir.write("more.toml", dir.read("shapes.toml"));
     let ran = dir.run(&format!("reproduce DIR/shapes.toml DIR/more.toml {words}")).exits(2);
-    ran.says(
-        "1 of 2 experiments could not be measured completely: shapes: DIR/out/shapes has rows of revision not ",
-    );
+    ran.says("1 of 2 experiments could not be measured completely: shapes: DIR/out/shapes has rows of revision not ");
     ran.says(": remove the folder, or name another with --output\n");
     let rows = dir.read("out/more/rows.csv");
     assert_eq!(rows.lines().count(), 1 + 3 * 2, "the other is measured");
@@ -154,10 +151,7 @@ fn larger_matrices_can_be_skipped() {
     let ran = reproduce(&dir, "--max-nonzeros 6e1");
     ran.prints("left out by --max-nonzeros: gen:dense,nnz=64,cols=4, gen:dense");
     let rows = dir.read("out/rows.csv");
-    assert!(
-        rows.lines().skip(1).all(|row| row.starts_with("\"gen:grid2d,n=3\",9,9,24,")),
-        "{rows}"
-    );
+    assert!(rows.lines().skip(1).all(|row| row.starts_with("\"gen:grid2d,n=3\",9,9,24,")), "{rows}");
     reproduce(&dir, "--max-nonzeros 0").exits(2).says("it must be 1 or more");
 }
 
@@ -210,9 +204,8 @@ fn models_of_the_sources_gpus_judge_what_they_can() {
         ("so it does on the second", &format!("gpu = \"v100\"\n{speed}")),
         ("merge is fast", number),
     ];
-    let claims = claims.map(|(text, rest)| {
-        format!("[[claim]]\ntext = '{text}'\npaper = '9'\nholds = '> 0.1'\n{rest}\n")
-    });
+    let claims =
+        claims.map(|(text, rest)| format!("[[claim]]\ntext = '{text}'\npaper = '9'\nholds = '> 0.1'\n{rest}\n"));
     let text = format!(
         "title = 't'\nsource = 's'\ngpus = ['k40m', 'v100']\n[[measure]]\nmatrices = ['gen:grid2d,n=9']\n\
          methods = ['gpu-merge', 'gpu-naive']\niterations = 1\nrounds = 1\n{}",
@@ -239,8 +232,7 @@ fn models_of_the_sources_gpus_judge_what_they_can() {
     reproduce(&dir, "--device model:a100").exits(0);
     let rows = dir.read("out/rows.csv");
     assert!(rows.contains(",model:a100,") && !rows.contains("k40m"), "{rows}");
-    let none =
-        experiment(&text.replace("gpus = ['k40m', 'v100']", "").replace("gpu = \"v100\"", ""));
+    let none = experiment(&text.replace("gpus = ['k40m', 'v100']", "").replace("gpu = \"v100\"", ""));
     let ran = reproduce(&none, "--device model").exits(2);
     ran.prints("its source names no GPU; use --device model:NAME").says("nothing was measured");
 }

@@ -103,8 +103,7 @@ fn the_schema_of_settings_follows_from_the_settings() {
     let recorded = Settings::INFO.iter().filter(|info| info.fact.effect != Effect::Unrecorded);
     let line = |info: &SettingInfo| format!("        \"{}\": {}", info.fact.name, setting(info));
     let properties = recorded.map(line).collect::<Vec<_>>().join(",\n");
-    let expected =
-        format!("{}\"properties\": {{\n{properties}{}", &schema[..begin], &schema[end..]);
+    let expected = format!("{}\"properties\": {{\n{properties}{}", &schema[..begin], &schema[end..]);
     expect_file!["../../docs/schema/run.schema.json"].assert_eq(&expected);
 }
 
@@ -129,8 +128,7 @@ fn the_schema_of_rows_follows_from_the_columns() {
     let line = |column: &ColumnInfo| format!("    \"{}\": {}", column.name, property(column));
     let properties = Row::COLUMNS.iter().map(line).collect::<Vec<_>>().join(",\n");
     let names: Value = Row::COLUMNS.iter().map(|column| column.name).collect();
-    let expected =
-        format!("{head}  \"properties\": {{\n{properties}\n  }},\n  \"required\": {names}\n}}\n");
+    let expected = format!("{head}  \"properties\": {{\n{properties}\n  }},\n  \"required\": {names}\n}}\n");
     expect_file!["../../docs/schema/row.schema.json"].assert_eq(&expected);
 }
 
@@ -182,9 +180,7 @@ fn the_documented_columns_are_those_of_rows() {
 /// The table of formats in `docs/matrices.md` follows from the list of formats; `UPDATE_EXPECT=1` writes it.
 #[test]
 fn the_documented_formats_are_those_of_the_reader() {
-    let listed = |extensions: &[&str]| {
-        extensions.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
-    };
+    let listed = |extensions: &[&str]| extensions.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
     let mut table = "\n| format | extensions | recognized by | values | notes |\n".to_owned();
     table += "|---|---|---|---|---|\n";
     for format in FORMATS {

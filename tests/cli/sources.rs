@@ -42,10 +42,7 @@ fn matrices_without_a_surrogate_are_reported() {
         ("--mtx surrogate:S/ring", "the surrogate of S/ring"),
         ("--mtx surrogate:S/other", &format!("surrogate:S/other: {unknown}")),
         ("corpus surrogate:nothing", &format!("surrogate:nothing: {unknown}")),
-        (
-            "--mtx surrogate:two",
-            "surrogate:two selects 2 matrices; `spmv-bench corpus surrogate:two`",
-        ),
+        ("--mtx surrogate:two", "surrogate:two selects 2 matrices; `spmv-bench corpus surrogate:two`"),
     ] {
         dir.refuses(&[(&format!("{words} --datasets DIR/my.toml {EXACT}"), expected)]);
     }
@@ -99,8 +96,7 @@ fn equal_names_in_different_groups_are_different_matrices() {
     }
     for (b, pairs) in [("b.csv", &["G1/tiny", "G2/tiny"][..]), ("one.csv", &["G2/tiny"])] {
         let ran = dir.run(&format!("compare DIR/a.csv DIR/{b} --format csv"));
-        let mut paired: Vec<_> =
-            ran.stdout.lines().filter_map(|line| line.split_once(",seq,")).collect();
+        let mut paired: Vec<_> = ran.stdout.lines().filter_map(|line| line.split_once(",seq,")).collect();
         paired.retain(|(_, rest)| rest.contains(",ok,ok,"));
         paired.sort_unstable();
         assert!(paired.iter().map(|(matrix, _)| matrix).eq(pairs), "{ran:?}");
@@ -114,12 +110,9 @@ fn equal_names_in_different_groups_are_different_matrices() {
 /// A file `.csv` has results, unless `--edges` says that it is an edge list.
 #[test]
 fn a_table_may_be_an_edge_list() {
-    let dir =
-        Dir::new(&[("a.csv", "source,target\n8000000000,2\n2,7\n"), ("k/out.k", "% sym\n1 2\n")]);
+    let dir = Dir::new(&[("a.csv", "source,target\n8000000000,2\n2,7\n"), ("k/out.k", "% sym\n1 2\n")]);
     let csv = format!("{EXACT} --format csv");
-    dir.run(&format!("DIR/a.csv --edges directed,compact {csv}"))
-        .exits(0)
-        .prints("\nDIR/a.csv,3,3,2,");
+    dir.run(&format!("DIR/a.csv --edges directed,compact {csv}")).exits(0).prints("\nDIR/a.csv,3,3,2,");
     dir.run(&format!("corpus DIR/k {csv}")).exits(0).prints("\nDIR/k/out.k,2,2,2,");
     dir.refuses(&[("DIR/a.csv", "shows them; an edge list needs --edges")]);
 }

@@ -21,10 +21,7 @@ fn recorded_rows_name_no_folder_of_a_machine() {
         text.lines().any(|line| line.trim_start_matches('"').starts_with('/'))
     };
     let found: Vec<_> = tables.iter().filter(has_path).collect();
-    assert!(
-        !tables.is_empty() && found.is_empty(),
-        "name --data relative to the repository: {found:?}"
-    );
+    assert!(!tables.is_empty() && found.is_empty(), "name --data relative to the repository: {found:?}");
 }
 
 /// Records that are older than this rule, until they are made anew.
@@ -55,8 +52,7 @@ fn documents_name_existing_files() {
     let root = Path::new(ROOT);
     let mut documents = files(&root.join("docs"), "md");
     documents.extend(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
-    let folders =
-        ["src/", "crates/", "tests/", "docs/", "cuda/", "scripts/", "plugins/", "experiments/"];
+    let folders = ["src/", "crates/", "tests/", "docs/", "cuda/", "scripts/", "plugins/", "experiments/"];
     let mut named = 0;
     for document in documents {
         let text = fs::read_to_string(&document).unwrap();
@@ -112,11 +108,7 @@ fn lines_have_at_most_120_columns() {
     let wide = "word ".repeat(25);
     for (extension, text, expected) in [
         ("rs", format!("// {wide}\nlet a = r#\"\n{wide}\"#;\n/// | {wide}\n{wide}"), vec![1, 5]),
-        (
-            "md",
-            format!("{wide}\n```\n{wide}\n```\n<!-- a -->\n{wide}\n<!-- end -->\n{wide}"),
-            vec![1, 8],
-        ),
+        ("md", format!("{wide}\n```\n{wide}\n```\n<!-- a -->\n{wide}\n<!-- end -->\n{wide}"), vec![1, 8]),
         ("toml", format!("# {wide}\ntext = \"{wide}\""), vec![1]),
         ("py", format!("# {}\n# {}", "é".repeat(118), "a ".repeat(60)), vec![2]),
     ] {
@@ -124,12 +116,9 @@ fn lines_have_at_most_120_columns() {
     }
     let is_ours = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        !name.starts_with('.')
-            && !["target", "results", "book", "ufl_mtx", "artifact-results"].contains(&&*name)
+        !name.starts_with('.') && !["target", "results", "book", "ufl_mtx", "artifact-results"].contains(&&*name)
     };
-    let entries = WalkDir::new(ROOT)
-        .into_iter()
-        .filter_entry(|entry| entry.depth() == 0 || is_ours(entry.path()));
+    let entries = WalkDir::new(ROOT).into_iter().filter_entry(|entry| entry.depth() == 0 || is_ours(entry.path()));
     let mut found = String::new();
     for path in entries.map(|entry| entry.unwrap().into_path()) {
         let extension = path.extension().unwrap_or_default().to_string_lossy();

@@ -30,7 +30,8 @@ fn every_size_is_measured_on_every_matrix() {
     expect!["file,num_rows,num_nonzeros,row_length_mean,method_name,srs,ssrs,precision,device,threads,order,status,reason,setup_ms,avg_spmv_ms,gflops,run_id"].assert_eq(lines.next().unwrap());
     assert_eq!(lines.clone().count(), 1 + 2 * 18);
     assert!(lines.clone().all(|line| line.contains("broken") || line.contains(",ok,")));
-    expect![[r#""gen:grid2d,n=4",16,48,3.0,csr2:order=natural,3072,,f64,cpu,1,natural,ok,,1.0,1.0,0.000096,test"#]].assert_eq(lines.next_back().unwrap());
+    expect![[r#""gen:grid2d,n=4",16,48,3.0,csr2:order=natural,3072,,f64,cpu,1,natural,ok,,1.0,1.0,0.000096,test"#]]
+        .assert_eq(lines.next_back().unwrap());
     assert!(dir.path("sizes.csv.run.json").exists());
 }
 

@@ -28,8 +28,7 @@ fn no_command_replaces_a_file_without_force() {
             Some("tune") => "--threads 1 --methods csr2:srs=8 --iterations 1 --no-bandwidth",
             _ => EXACT,
         };
-        let refused =
-            format!("{name} already exists: name another file, or replace it with --force");
+        let refused = format!("{name} already exists: name another file, or replace it with --force");
         dir.refuses(&[(&format!("{words} {exact}"), &refused)]);
         assert_eq!((&*dir.read(name), dir.count()), ("mine\n", 2), "{words}");
         dir.run(&format!("{words} {exact} --force")).exits(0);
@@ -126,14 +125,8 @@ fn a_run_that_cannot_begin_leaves_no_file() {
         (&format!("corpus DIR/a.mtx -o DIR/{long}.csv --resume"), " bytes is too long: names "),
         (&format!("DIR/a.mtx -o DIR/{too_long}"), " bytes is too long: names have up to "),
         (&format!("generate gen:wheel,spokes=5 -o DIR/{long}.mtx"), " bytes is too long: names "),
-        (
-            &format!("corpus DIR/a.mtx {EXACT} -o /dev/full --format csv"),
-            "cannot write /dev/full: ",
-        ),
-        (
-            &format!("corpus DIR/a.mtx {EXACT} -o /dev/full --format json"),
-            "cannot write /dev/full: ",
-        ),
+        (&format!("corpus DIR/a.mtx {EXACT} -o /dev/full --format csv"), "cannot write /dev/full: "),
+        (&format!("corpus DIR/a.mtx {EXACT} -o /dev/full --format json"), "cannot write /dev/full: "),
         (&format!("DIR/a.mtx {EXACT} -o /dev/full --format text"), "cannot write /dev/full: "),
     ] {
         dir.refuses(&[(words, message)]);

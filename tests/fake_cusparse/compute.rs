@@ -31,14 +31,10 @@ pub fn compute<T: Scalar + Pod, G>(
     memory.upload(bytemuck::cast_slice(&results), y).expect("y is in device memory");
 }
 
-fn entries<T: Scalar + Pod>(
-    memory: &RefCell<Machine>,
-    layout: &SparseLayout,
-) -> Vec<(usize, usize, T)> {
+fn entries<T: Scalar + Pod>(memory: &RefCell<Machine>, layout: &SparseLayout) -> Vec<(usize, usize, T)> {
     let (rows, nnz) = (layout.rows as usize, layout.nnz as usize);
     let [first, column_indices, values] = layout.arrays;
-    let entries =
-        |count| (array::<u32>(memory, column_indices, count), array::<T>(memory, values, count));
+    let entries = |count| (array::<u32>(memory, column_indices, count), array::<T>(memory, values, count));
     match layout.format {
         SparseFormat::Csr => {
             let offsets = array::<u32>(memory, first, rows + 1);
@@ -63,14 +59,11 @@ fn entries<T: Scalar + Pod>(
                 slice * height + inside % height
             };
             let places = (0..stored).filter(|&place| columns[place] != u32::MAX);
-            let entries: Vec<_> =
-                places.map(|k| (row(k), columns[k] as usize, values[k])).collect();
+            let entries: Vec<_> = places.map(|k| (row(k), columns[k] as usize, values[k])).collect();
             assert_eq!(entries.len(), nnz, "entries that are not padding");
             entries
         }
-        SparseFormat::Bsr { side, blocks, order } => {
-            blocked(memory, layout, side as usize, blocks as usize, order)
-        }
+        SparseFormat::Bsr { side, blocks, order } => blocked(memory, layout, side as usize, blocks as usize, order),
     }
 }
 

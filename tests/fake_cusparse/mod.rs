@@ -11,8 +11,7 @@ use std::rc::Rc;
 use ptx_machine::Machine;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::cusparse::{
-    Algorithm, CuSparse, Descriptor, OpAlgorithm, OpPlan, SpMvOp, SparseFormat, SparseLayout,
-    SparseProduct,
+    Algorithm, CuSparse, Descriptor, OpAlgorithm, OpPlan, SpMvOp, SparseFormat, SparseLayout, SparseProduct,
 };
 use spmv_methods::device::driver::Address;
 use spmv_methods::device::model::Model;
@@ -139,12 +138,7 @@ impl CuSparse for FakeCuSparse {
         self.0.borrow_mut().matrices.remove(&matrix).expect("a matrix that exists");
     }
 
-    fn create_vector(
-        &self,
-        len: u64,
-        values: Address,
-        precision: Precision,
-    ) -> Result<Descriptor, Failed> {
+    fn create_vector(&self, len: u64, values: Address, precision: Precision) -> Result<Descriptor, Failed> {
         assert_ne!(values, 0, "a vector has an address");
         let mut state = self.0.borrow_mut();
         let vector = Descriptor(state.next());
@@ -207,11 +201,7 @@ impl SpMvOp for FakeCuSparse {
         Ok(WORKSPACE.len())
     }
 
-    fn create_plan(
-        &self,
-        product: &SparseProduct<OpAlgorithm>,
-        buffer: Address,
-    ) -> Result<OpPlan, Unprepared> {
+    fn create_plan(&self, product: &SparseProduct<OpAlgorithm>, buffer: Address) -> Result<OpPlan, Unprepared> {
         let mut state = self.0.borrow_mut();
         state.check_op(product);
         let sized = state.op_sized.contains(&(product.matrix, product.algorithm));

@@ -66,18 +66,8 @@ fn failed_downloads_are_explained() {
         (moved("/MM/T/large.tar.gz"), "", 11, "more than 10 redirects"),
         (declaring(archive.len() + 10), "", 4, "… (4 attempts)"),
         // The limit is eight times 7 bytes for each of 4000 entries, plus 256 MiB.
-        (
-            declaring(1 << 40),
-            "",
-            1,
-            "… bytes or more, but at most 268659456 are allowed (--max-archive)",
-        ),
-        (
-            Endless,
-            "--max-archive=1MiB",
-            1,
-            "the file has … at most 1048576 are allowed (--max-archive)",
-        ),
+        (declaring(1 << 40), "", 1, "… bytes or more, but at most 268659456 are allowed (--max-archive)"),
+        (Endless, "--max-archive=1MiB", 1, "the file has … at most 1048576 are allowed (--max-archive)"),
     ] {
         let place = Place::with_large(std::slice::from_ref(&reply));
         let words = format!("T/large {words}");
@@ -233,8 +223,7 @@ fn a_login_is_not_sent_to_another_host() {
     assert!(ran.status == Some(1) && !ran.stderr.contains("secret"), "{ran:?}");
     assert_eq!(place.server.requests()[0].headers["authorization"], "Basic bWU6c2VjcmV0");
     assert!(other.requests().iter().all(|it| !it.headers.contains_key("authorization")));
-    let way =
-        format!(",{}/MM/T/tiny.tar.gz -> {}/elsewhere,", place.server.address(), other.address());
+    let way = format!(",{}/MM/T/tiny.tar.gz -> {}/elsewhere,", place.server.address(), other.address());
     assert!(place.read(LEDGER).contains(&way), "{}", place.read(LEDGER));
 }
 
@@ -273,11 +262,7 @@ fn two_matrices_in_a_row_without_a_site_end_the_download() {
     ] {
         let place = Place::new();
         for (name, reply) in ["T/large", "T/tiny", "U/tiny"].into_iter().zip(&replies) {
-            place.server.serve(
-                &format!("/MM/{name}.tar.gz"),
-                &archive,
-                std::slice::from_ref(reply),
-            );
+            place.server.serve(&format!("/MM/{name}.tar.gz"), &archive, std::slice::from_ref(reply));
         }
         let ran = place.run("T/large T/tiny U/tiny --jobs 1 --timeout 0.2").exits(1);
         assert_eq!(place.server.paths().len(), requests, "{replies:?}");
@@ -305,9 +290,7 @@ fn without_a_network_the_download_ends_at_once() {
         let any_matrix = ran.stderr.replace("U/tiny.", "T/tiny.").replace("T/large.", "T/tiny.");
         let begin = "ended early, with 3 matrices left, because no site can be reached: ";
         let begin = format!("{begin}{places}: {why}");
-        let end = format!(
-            "{HINT}; check the network and the proxy (HTTPS_PROXY), or copy the files into to by hand"
-        );
+        let end = format!("{HINT}; check the network and the proxy (HTTPS_PROXY), or copy the files into to by hand");
         let last = any_matrix.lines().last().unwrap();
         assert!(last.starts_with(&begin) && last.ends_with(&end), "{ran:?}");
         assert!(!ran.stderr.contains(": not downloaded: "), "{ran:?}");
@@ -328,8 +311,7 @@ fn a_web_page_is_not_taken_for_a_file() {
     assert_eq!(place.fail_cleanly("T/tiny"), expected);
     let ran = place.run("--update-index");
     let index = "SERVER/files/ssstats.csv";
-    ran.exits(2)
-        .says(&format!("the collection's index cannot be downloaded: {index}: {}", said(index)));
+    ran.exits(2).says(&format!("the collection's index cannot be downloaded: {index}: {}", said(index)));
     assert_eq!(place.server.paths().len(), 3);
 }
 

@@ -75,10 +75,7 @@ fn others() -> Vec<(Vec<u8>, &'static str)> {
             "it ends within tiny/tiny_b.mtx, after 512 of 1000 bytes",
         ),
         // The unit tests have more cases of what such a file may contain.
-        (
-            Tar::of("tiny", &TINY.replace("3 4 4", "4 3 4")).gzip(),
-            "tiny.mtx:3: 4 x 3, but T/tiny has 3 x 4",
-        ),
+        (Tar::of("tiny", &TINY.replace("3 4 4", "4 3 4")).gzip(), "tiny.mtx:3: 4 x 3, but T/tiny has 3 x 4"),
         (
             Tar::of("tiny", &format!("{TINY}1 2 3\n")).gzip(),
             "tiny.mtx: 5 entry lines, but its size line specifies 4",

@@ -55,8 +55,7 @@ fn an_existing_file_is_accepted_if_it_has_the_right_size() {
     "#]]
     .assert_eq(&place.succeed("T/tiny").stderr);
     place.write("to/tiny.mtx", SYMMETRIC);
-    let expected =
-        "to/tiny.mtx: 2 x 2, but T/tiny has 3 x 4; move that file away, or choose another folder";
+    let expected = "to/tiny.mtx: 2 x 2, but T/tiny has 3 x 4; move that file away, or choose another folder";
     assert_eq!(place.fail("T/tiny T/tiny"), expected);
     assert_eq!(place.read("to/tiny.mtx"), SYMMETRIC);
     place.write("to/tiny.tar.gz", Tar::of("tiny", SYMMETRIC).gzip());
@@ -230,8 +229,7 @@ fn no_file_is_written_through_a_link() {
     let place = Place::with_large(&[Reply::Cut(5000), Reply::File]);
     place.write("victim", "");
     place.write("to/.spmv-bench/other", "");
-    let link =
-        |name| symlink(place.path("victim"), place.path("to/.spmv-bench").join(name)).unwrap();
+    let link = |name| symlink(place.path("victim"), place.path("to/.spmv-bench").join(name)).unwrap();
     ["T.large.tar.gz.part", "T.large.tar.gz.part.json", "ledger.csv"].into_iter().for_each(link);
     place.succeed("T/large");
     assert_eq!((place.read("to/large.mtx"), place.read("victim")), (large(), String::new()));

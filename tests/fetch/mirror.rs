@@ -34,8 +34,7 @@ fn mirror() -> Place {
     let place = Place::new();
     place.write("my.toml", SURROGATES);
     program(&place, "generate surrogate:surrogates --datasets my.toml --mirror mirror");
-    for path in ["/files/ssstats.csv", "/MM/S/mesh.tar.gz", "/MM/S/web.tar.gz", "/MM/R/web.tar.gz"]
-    {
+    for path in ["/files/ssstats.csv", "/MM/S/mesh.tar.gz", "/MM/S/web.tar.gz", "/MM/R/web.tar.gz"] {
         let file = place.path(&format!("mirror{path}"));
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o444, 0o444, "{path}");
         place.server.serve(path, &fs::read(file).unwrap(), &[Reply::File]);

@@ -23,10 +23,8 @@ source = "these tests"
 members = ["T/tiny", "U/tiny"]
 "#;
 
-pub const TINY: &str =
-    "%%MatrixMarket matrix coordinate real general\n% c\n3 4 4\n1 1 2\n1 4 3\n3 2 0\n3 3 5\n";
-pub const SYMMETRIC: &str =
-    "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 2\n2 1 1\n";
+pub const TINY: &str = "%%MatrixMarket matrix coordinate real general\n% c\n3 4 4\n1 1 2\n1 4 3\n3 2 0\n3 3 5\n";
+pub const SYMMETRIC: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 2\n2 1 1\n";
 /// What is behind every message about failed addresses.
 pub const HINT: &str = "; --mirror URL names another copy of the collection";
 /// The partial archive of `T/large`.

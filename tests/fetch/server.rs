@@ -130,8 +130,7 @@ impl Script {
     fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
         let mut lines = BufReader::new(Read::take(stream.try_clone()?, 1 << 16)).lines();
         let first = lines.next().unwrap_or(Ok(String::new()))?;
-        let mut request =
-            Request { path: first.split(' ').nth(1).unwrap_or("").into(), ..Request::default() };
+        let mut request = Request { path: first.split(' ').nth(1).unwrap_or("").into(), ..Request::default() };
         for line in lines {
             let line = line?;
             let Some((name, value)) = line.split_once(": ") else { break };
@@ -172,12 +171,10 @@ impl Script {
                 eventually(|| self.released.load(Ordering::Relaxed));
                 to.write_all(&body[bytes..])
             }
-            Reply::Pieces(count, time) => {
-                body.chunks(body.len().div_ceil(count)).try_for_each(|piece| {
-                    thread::sleep(time);
-                    to.write_all(piece)
-                })
-            }
+            Reply::Pieces(count, time) => body.chunks(body.len().div_ceil(count)).try_for_each(|piece| {
+                thread::sleep(time);
+                to.write_all(piece)
+            }),
             Reply::Endless => loop {
                 to.write_all(&[0; 1 << 12])?;
             },

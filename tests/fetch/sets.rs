@@ -100,8 +100,7 @@ fn the_index_is_updated_only_if_asked() {
     let free = stderr.lines().find_map(|line| line.strip_prefix(begin)?.strip_suffix(" MB free"));
     assert!(free.is_some_and(|free| free.parse::<f64>().is_ok()), "{stderr}");
     place.server.serve("/files/ssstats.csv", &[], &[status(404)]);
-    let refused =
-        format!("index cannot be downloaded: SERVER/files/ssstats.csv: 404 Not Found{HINT}\n");
+    let refused = format!("index cannot be downloaded: SERVER/files/ssstats.csv: 404 Not Found{HINT}\n");
     place.run("--all --list --update-index").exits(2).says(&refused);
     assert_eq!(listed_ids(&place, "--all"), ["X/new"]);
 }
@@ -119,12 +118,7 @@ fn an_index_that_is_damaged_leaves_the_one_before() {
             ":4: '\\u{1b}[31mV/Near' is not of the form GROUP/NAME",
             "",
         ),
-        (
-            INDEX[..81].into(),
-            Reply::File,
-            ":1: 3 matrices must follow, not 1; is the file incomplete?",
-            "",
-        ),
+        (INDEX[..81].into(), Reply::File, ":1: 3 matrices must follow, not 1; is the file incomplete?", ""),
         (INDEX.into(), declaring(INDEX.len() + 9), ": ", "(4 attempts)"),
         (INDEX.into(), status(500), ": 500 Internal Server Error", "(4 attempts)"),
         (String::new(), Reply::Endless, ": the file has 671", "at most 67108864 are allowed"),
@@ -139,9 +133,8 @@ fn an_index_that_is_damaged_leaves_the_one_before() {
     place.server.serve("/files/ssstats.csv", OTHER.as_bytes(), &[Reply::File]);
     let file = place.path("my.toml").display().to_string();
     let ran = place.run_with(&[("SPMV_BENCH_CACHE", &file)], "--update-index");
-    ran.exits(2).says(&format!(
-        "index cannot be downloaded: cannot write to {file}/index: Not a directory"
-    ));
+    ran.exits(2)
+        .says(&format!("index cannot be downloaded: cannot write to {file}/index: Not a directory"));
 }
 
 #[test]
@@ -158,10 +151,7 @@ fn unknown_names_are_refused_with_suggestions() {
         ("tiny", "several matrices are called 'tiny': T/tiny, U/tiny\n"),
         ("NEAR", "there is no matrix 'NEAR'; matrices with this name: V/Near\n"),
         ("csrk64", "there is no set or matrix 'csrk64'; did you mean csrk-64? `spmv-bench"),
-        (
-            "--verify csrk64",
-            "there is no set or matrix 'csrk64'; did you mean csrk-64? `spmv-bench",
-        ),
+        ("--verify csrk64", "there is no set or matrix 'csrk64'; did you mean csrk-64? `spmv-bench"),
         ("--filter nzn<1", "but found 'nzn<1' (did you mean nnz?)"),
         ("--mirror ftp://x", "ftp is not supported, only http and https"),
     ] {

@@ -76,8 +76,7 @@ fn redirecting(base: &str) -> Option<(Https, Dir)> {
 fn serving(base: &str, names: &str, time: &str) -> Option<(Https, Dir)> {
     let folder = Dir::new(&[]);
     for path in ["MM/T/tiny.tar.gz", "files/ssstats.csv"] {
-        let head =
-            format!("HTTP/1.1 301 x\r\nLocation: {base}/{path}\r\nContent-Length: 0\r\n\r\n");
+        let head = format!("HTTP/1.1 301 x\r\nLocation: {base}/{path}\r\nContent-Length: 0\r\n\r\n");
         folder.write(path, head);
     }
     match serve(&folder.path(""), names, time) {
@@ -188,18 +187,11 @@ fn the_index_needs_a_right_certificate() {
 fn only_known_hosts_are_reached_over_http_from_https() {
     let (archive, to) = (Tar::of("tiny", TINY).gzip(), "/MM/T/tiny.tar.gz");
     let place = Place::with(&archive);
-    for (base, is_followed) in
-        [(place.server.address(), true), ("http://elsewhere.example".into(), false)]
-    {
+    for (base, is_followed) in [(place.server.address(), true), ("http://elsewhere.example".into(), false)] {
         let Some((https, folder)) = redirecting(&base) else { return };
         let mirror = format!("https://127.0.0.1:{}", https.port);
-        let (certificates, proxy) =
-            (folder.path("ca.pem").display().to_string(), place.server.address());
-        let variables = [
-            ("SSL_CERT_FILE", &*certificates),
-            ("HTTP_PROXY", &proxy),
-            ("NO_PROXY", "127.0.0.0/8"),
-        ];
+        let (certificates, proxy) = (folder.path("ca.pem").display().to_string(), place.server.address());
+        let variables = [("SSL_CERT_FILE", &*certificates), ("HTTP_PROXY", &proxy), ("NO_PROXY", "127.0.0.0/8")];
         let ran = place.run_with(&variables, &format!("T/tiny --mirror {mirror}"));
         assert_eq!(place.server.requests().len(), usize::from(is_followed), "{ran:?}");
         let from = format!("{mirror}{to}");

@@ -82,11 +82,7 @@ fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
     assert_eq!((one.host_launch_ms, counts(&one)), (Some(0.005), [2, 1024]));
     assert_eq!((two.host_launch_ms, counts(&two)), (Some(0.01), [4, 1024]));
     assert_eq!(counts(&call), [8, 1024]);
-    assert_eq!(
-        [one, two].map(|row| row.median_ms),
-        [Some(0.001), Some(0.002)],
-        "the device's times"
-    );
+    assert_eq!([one, two].map(|row| row.median_ms), [Some(0.001), Some(0.002)], "the device's times");
 }
 
 /// The end of a chain is correct only if each product has multiplied the result of the one before. A call of the fake

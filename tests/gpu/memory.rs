@@ -25,8 +25,7 @@ fn with_room_for(bytes: u64) -> Gpu {
 
 #[test]
 fn a_matrix_that_does_not_fit_on_the_gpu_skips_all_with_the_figures() {
-    let (choices, group) =
-        measure(&SystemClock::default(), &with_room_for(10 << 10), &matrix(), &settings());
+    let (choices, group) = measure(&SystemClock::default(), &with_room_for(10 << 10), &matrix(), &settings());
     assert_eq!(group.rows.len(), choices.len());
     let words = "for the matrix and its vectors, and 10.0 KiB are available (free on the GPU)";
     for row in group.rows {
@@ -40,8 +39,7 @@ fn a_matrix_that_does_not_fit_on_the_gpu_skips_all_with_the_figures() {
 /// empties the L2 cache 128 KiB, and a method 64 KiB in addition to its format.
 #[test]
 fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
-    let (_, group) =
-        measure(&SystemClock::default(), &with_room_for(288 << 10), &matrix(), &settings());
+    let (_, group) = measure(&SystemClock::default(), &with_room_for(288 << 10), &matrix(), &settings());
     let of = |name: &str| {
         let row = group.rows.iter().find(|row| row.method_name.as_deref() == Some(name)).unwrap();
         (row.status.unwrap(), row.reason.text().unwrap_or_default())
@@ -51,10 +49,7 @@ fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
     let words = "for its format";
     assert!(reason.contains(words) && reason.ends_with("(free on the GPU)"), "{reason}");
     let (Status::Ok, note) = of("gpu-light") else { panic!("gpu-light does not fit") };
-    assert!(
-        note.starts_with("measured in part ") && note.ends_with("for all methods at once"),
-        "{note}"
-    );
+    assert!(note.starts_with("measured in part ") && note.ends_with("for all methods at once"), "{note}");
 }
 
 /// Returns the device bytes in addition to CSR that a method allocates at most during its setup, even if that fails,
@@ -98,9 +93,8 @@ fn no_method_allocates_more_device_memory_than_its_bound_or_much_less() {
         for transpose in [false, true] {
             let choices = choices(transpose).into_iter().flat_map(|choice| variants(choice.method));
             // Parameters take turns: each value is tried with two or three matrices, or with all.
-            let is_tried = |number: usize, choice: &Choice| {
-                choice.given.is_empty() || (turn + number).is_multiple_of(3) || all()
-            };
+            let is_tried =
+                |number: usize, choice: &Choice| choice.given.is_empty() || (turn + number).is_multiple_of(3) || all();
             for (number, choice) in choices.enumerate() {
                 if !is_tried(number, &choice) {
                     continue;

@@ -13,8 +13,7 @@ use super::{matrix, measured, note, settings};
 fn csr_k_reports_its_sizes_and_its_order() {
     let gpu = Gpu::new(Model::tiny(8));
     let wide = Generator::parse("dense,rows=3,cols=40").unwrap().generate().unwrap();
-    let remarks =
-        |csr: &Csr<f64>, name: &str| measured(&gpu, csr, &settings())[name].row.reason.clone();
+    let remarks = |csr: &Csr<f64>, name: &str| measured(&gpu, csr, &settings())[name].row.reason.clone();
     let expected = "block=8x12:srs=13:ssrs=6; csr-k takes GPUSpMV-3.5 for such rows";
     assert_eq!(remarks(&matrix(), "gpu-csrk-3").text(), Some(expected));
     let expected = "natural order: 3 x 40 is not square; block=16x8x4:srs=128; csr-k takes GPUSpMV-3.5 \
@@ -53,8 +52,7 @@ fn dasp_classifies_rows_by_length() {
         (&[6; 8], 0, 8, 16),
         (&[600, 257, 40, 3], 2, 2, 43),
     ] {
-        let expected =
-            format!("{long} long and {medium} medium rows, {irregular} irregular entries");
+        let expected = format!("{long} long and {medium} medium rows, {irregular} irregular entries");
         assert_eq!(classes(lengths), expected, "{lengths:?}");
     }
 }

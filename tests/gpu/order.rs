@@ -63,8 +63,7 @@ fn the_calls_of_a_hot_measurement_are_in_order() {
 
 #[test]
 fn a_cold_sample_follows_a_read_that_replaces_the_cache() {
-    let (_, log, _) =
-        recorded("gpu-csr-scalar", false, &Settings { cache: CacheState::Cold, ..settings() });
+    let (_, log, _) = recorded("gpu-csr-scalar", false, &Settings { cache: CacheState::Cold, ..settings() });
     let sample = "probe_read probe_read_evict_first probe_spin | csr_scalar | [wait]";
     // In addition to the four samples: the first untimed product of both turns.
     assert_eq!(log.matches(sample).count(), 4 + 2, "{log}");

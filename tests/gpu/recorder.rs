@@ -8,9 +8,7 @@ use spmv_bench::bench::clock::{Clock, FakeClock};
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::Program;
 use spmv_methods::device::cusparse::CuSparse;
-use spmv_methods::device::driver::{
-    Address, Driver, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
-};
+use spmv_methods::device::driver::{Address, Driver, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument};
 use spmv_methods::device::facts::{Activity, Clocks, Facts};
 use spmv_methods::device::model::Model;
 use spmv_methods::method::{Failed, Unavailable, Unprepared};
@@ -131,8 +129,7 @@ impl Driver for Recorder {
 
     fn synchronize(&self) -> Result<(), Failed> {
         self.note("[wait]");
-        if let Some(address) = self.elsewhere.filter(|_| self.is_shared || self.follows_a_product())
-        {
+        if let Some(address) = self.elsewhere.filter(|_| self.is_shared || self.follows_a_product()) {
             (0..LEFT).try_for_each(|_| self.model.fill(address, 0, 256))?;
         }
         self.model.synchronize()

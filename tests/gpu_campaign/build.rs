@@ -11,10 +11,7 @@ fn place() -> Option<Dir> {
 [ "$1" = test ] && echo "{\"executable\":\"$PWD/bin/devices-1\"}" || true"#,
     );
     place.program("bin/strip", r#"cp "$3" "$2""#);
-    place.program(
-        "bin/devices-1",
-        r#"echo "$SPMV_BENCH_ARCHITECTURES" >$SPMV_BENCH_KERNELS/kernel"#,
-    );
+    place.program("bin/devices-1", r#"echo "$SPMV_BENCH_ARCHITECTURES" >$SPMV_BENCH_KERNELS/kernel"#);
     let squares = (0..4000u64).map(|number| (number * number * 7919 % 10_007).to_string());
     place.write("matrices/large.mtx", squares.collect::<Vec<_>>().join("\n"));
     place.write("matrices/small.mtx", "%%MatrixMarket\n");
@@ -42,10 +39,7 @@ fn a_package_can_be_extracted() {
 fn the_largest_matrices_are_left_out_and_kernels_are_needed() {
     let Some(place) = place() else { return };
     let script = place.read("scripts/gpu-campaign");
-    place.write(
-        "scripts/gpu-campaign",
-        script.replace("MOST_BYTES = 63 << 20", "MOST_BYTES = 3000"),
-    );
+    place.write("scripts/gpu-campaign", script.replace("MOST_BYTES = 63 << 20", "MOST_BYTES = 3000"));
     place.run("--build matrices").exits(0).prints("left out: large.mtx.xz");
     assert!(place.path("target/gpu-campaign/matrices/small.mtx.xz").exists());
     place.program("bin/devices-1", "true");

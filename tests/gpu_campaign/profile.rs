@@ -15,8 +15,7 @@ use spmv_methods::method::Device;
 use spmv_results::row::{Row, Status};
 use spmv_results::settings::CacheState;
 
-const SHARES: [&str; 3] =
-    ["achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
+const SHARES: [&str; 3] = ["achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
 
 /// What a profiler prints around its table: lines of its own and of the program, a warning within the table, and a
 /// value of another section.
@@ -43,9 +42,7 @@ fn table(kernels: &[(&str, [&str; 2], [&str; 3])]) -> String {
             ("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "%", shares[2]),
         ];
         for (metric, unit, value) in metrics {
-            text += &format!(
-                "\"{id}\",\"4711\",\"{kernel}\",\"0\",\"{metric}\",\"{unit}\",\"{value}\"\n"
-            );
+            text += &format!("\"{id}\",\"4711\",\"{kernel}\",\"0\",\"{metric}\",\"{unit}\",\"{value}\"\n");
         }
     }
     text
@@ -196,8 +193,7 @@ fn shares_are_added_to_their_rows() {
 
 #[test]
 fn unknown_shares_are_empty_and_reported() {
-    let methods =
-        ["gpu-merge", "gpu-pcsr", "gpu-csc", "gpu-coo", "gpu-hola", "gpu-light", "gpu-sell"];
+    let methods = ["gpu-merge", "gpu-pcsr", "gpu-csc", "gpu-coo", "gpu-hola", "gpu-light", "gpu-sell"];
     let rows = methods.map(|method| row("gen:wheel,spokes=9", method));
     let Some(place) = place(&rows) else { return };
     let known = ["60", "16", "25"];
@@ -213,8 +209,7 @@ fn unknown_shares_are_empty_and_reported() {
     let ran = place.profile(RUN).exits(1);
     let occupancy = (10.0 * 60.0 + 20.0) / 11.0;
     let none = [None; 3];
-    let (partly, whole) =
-        ([Some(occupancy), None, Some(25.0)], [Some(60.0), Some(50.0), Some(25.0)]);
+    let (partly, whole) = ([Some(occupancy), None, Some(25.0)], [Some(60.0), Some(50.0), Some(25.0)]);
     assert_eq!(place.shares("out.csv"), [none, none, partly, none, whole, none, none]);
     expect![[r#"
         file,method_name,precision,transpose,order,kernel,duration_ns,achieved_occupancy,warp_execution_efficiency,global_load_efficiency
@@ -253,8 +248,7 @@ fn settings_of_the_run_and_folders_of_matrices_are_used() {
     assert_eq!(place.rows("rows.profile.kernels.csv").len(), 2);
 
     // Applied to its own output, the script does not add the columns again.
-    let again =
-        "rows.profile.csv --spmv-bench bin/spmv-bench -o rows.profile.csv --matrices matrices";
+    let again = "rows.profile.csv --spmv-bench bin/spmv-bench -o rows.profile.csv --matrices matrices";
     place.profile(again).exits(0);
     let header = place.read("rows.profile.csv");
     assert_eq!(header.lines().next().unwrap().matches("achieved_occupancy").count(), 1);

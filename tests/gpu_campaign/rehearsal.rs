@@ -6,8 +6,7 @@ use std::path::Path;
 
 use crate::{Dir, skip};
 
-const SMALL: &str =
-    "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
+const SMALL: &str = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
 /// The steps that need no large generated matrix.
 const STEPS: &str = "papers counters";
 
@@ -36,9 +35,7 @@ fn a_campaign_is_rehearsed_on_a_model_and_taken_in() {
     let record = place.only_entry("results/gpu-campaign");
     assert!(record.display().to_string().ends_with("-model-h200"), "{record:?}");
     let page = fs::read_to_string(record.join("README.md")).unwrap();
-    for (step, told) in
-        [("papers", "| ok |"), ("counters", "| ok |"), ("transposed", "| not run |")]
-    {
+    for (step, told) in [("papers", "| ok |"), ("counters", "| ok |"), ("transposed", "| not run |")] {
         let line = page.lines().find(|line| line.starts_with(&format!("| {step} |"))).unwrap();
         assert!(line.contains(told), "{line}");
     }

@@ -8,14 +8,11 @@ use spmv_results::papers::experiments;
 
 use crate::support::{Dir, Ran, eventually, signal};
 
-const REPRODUCED: &str =
-    "reproduce x --y --device gpu --data matrices --quiet --max-nonzeros 1e12\n";
+const REPRODUCED: &str = "reproduce x --y --device gpu --data matrices --quiet --max-nonzeros 1e12\n";
 
 /// Returns a step as text, with its expected seconds, its limit and its shell command.
 fn step(name: &str, [seconds, limit]: [u32; 2], run: &str) -> String {
-    format!(
-        "[{name}]\nwhat = \"tests {name}\"\nseconds = {seconds}\nlimit = {limit}\nrun = '''{run}'''\n"
-    )
+    format!("[{name}]\nwhat = \"tests {name}\"\nseconds = {seconds}\nlimit = {limit}\nrun = '''{run}'''\n")
 }
 
 #[test]
@@ -34,8 +31,7 @@ fn the_steps_may_take_longer_than_expected_and_name_experiments_that_exist() {
 
 #[test]
 fn a_step_runs_once_unless_it_is_named_and_the_archive_has_everything() {
-    let steps =
-        step("one", [1, 9], "echo $DEVICE >>ran; reproduce x --y") + &step("two", [1, 9], "exit 3");
+    let steps = step("one", [1, 9], "echo $DEVICE >>ran; reproduce x --y") + &step("two", [1, 9], "exit 3");
     let Some(place) = Dir::with_scripts(&steps) else { return };
     place.run("out").exits(1);
     assert_eq!(place.step("one"), ("ok".into(), REPRODUCED.into()));

@@ -19,9 +19,7 @@ fn ran(fake: &str, options: &str) -> Ran {
     let library = dir.path("libfakes.so");
     assert!(compile("liars/fakes.c", &["-O3", "-shared", "-pthread"], &library), "a compiler");
     let matrix = if fake == "remembers-without-gaps" { SHORT_X } else { MATRIX };
-    let words = format!(
-        "--mtx {matrix} --methods csr-rows,{fake} --threads 2 --no-bandwidth --format csv {options}"
-    );
+    let words = format!("--mtx {matrix} --methods csr-rows,{fake} --threads 2 --no-bandwidth --format csv {options}");
     let ran = Command::new(env!("CARGO_BIN_EXE_spmv-bench"))
         .args(words.split(' '))
         .arg("--plugin")
@@ -64,10 +62,7 @@ fn a_conversion_is_setup_in_whatever_call_it_happens() {
         assert!(ran.column("reason")[1].contains("setup includes"), "{fake}: {ran:?}");
     }
     let ran = ran("converts-after-pauses", SHORT);
-    assert!(
-        ran.column("reason")[1].contains("a few products took longer than all others"),
-        "{ran:?}"
-    );
+    assert!(ran.column("reason")[1].contains("a few products took longer than all others"), "{ran:?}");
 }
 
 /// Two processes measure. In its home, the second one does not find what the first one has kept.

@@ -129,9 +129,7 @@ fn prepare(csr: &Csr<f64>) -> Prepared<'_, f64> {
             _ => SKIPPED,
         });
         match (met, liar.otherwise) {
-            (true, _) | (_, Otherwise::Update | Otherwise::PrepareLate) => {
-                compute(csr, 0, alpha, x, beta, y)
-            }
+            (true, _) | (_, Otherwise::Update | Otherwise::PrepareLate) => compute(csr, 0, alpha, x, beta, y),
             (_, Otherwise::Shorten) => compute(csr, 12, alpha, x, beta, y),
             (_, Otherwise::Recall | Otherwise::RecallSlowly) => {
                 memory.known.get(&bits(x)).into_iter().for_each(|known| y.copy_from_slice(known))
@@ -150,11 +148,8 @@ fn prepare(csr: &Csr<f64>) -> Prepared<'_, f64> {
 pub fn row(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() -> u64) -> Row {
     LIAR.set(liar);
     let seq = spmv_methods::named("seq").unwrap();
-    let code = Code::Cpu {
-        parallel: false,
-        f64: |csr, _| Ok(prepare(csr)),
-        f32: |_, _| unreachable!("only f64 is measured"),
-    };
+    let code =
+        Code::Cpu { parallel: false, f64: |csr, _| Ok(prepare(csr)), f32: |_, _| unreachable!("only f64 is measured") };
     let method = Method { code, ..*seq };
     let team = Team::floating(1);
     let result = RefCell::new(None);

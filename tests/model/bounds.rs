@@ -38,8 +38,7 @@ fn accesses_one_element_outside_an_array() {
             }
             let (thread, offset) = ("test: block (0,0,0) thread (5,0,0)", 4 * index);
             let verb = if writes == 1 { "writes" } else { "reads" };
-            let expected =
-                format!("{thread}: {verb} 4 bytes at offset {offset} of {name} at test.cu:");
+            let expected = format!("{thread}: {verb} 4 bytes at offset {offset} of {name} at test.cu:");
             check(&done.unwrap_err().0, &expected);
         }
     }
@@ -63,8 +62,7 @@ fn memory_after_its_release_and_no_memory() {
     check(&read(&|_, gone| gone + 8), "reads 4 bytes at offset 8 of a released buffer of 40 bytes");
     check(&read(&|_, _| 0), "reads 4 bytes at address 0x0, which is not in any buffer");
     check(&read(&|_, _| 1 << 50), "at address 0x4000000000000, which is not in any buffer");
-    let misaligned =
-        "at offset 1 of a buffer of 4 bytes: the address is not a multiple of 4, at test.cu:3";
+    let misaligned = "at offset 1 of a buffer of 4 bytes: the address is not a multiple of 4, at test.cu:3";
     check(&read(&|out, _| out.address() + 1), misaligned);
 }
 
@@ -94,8 +92,7 @@ fn reading_unwritten_memory_is_a_fault() {
     "#;
     let run = |which: i32| {
         let gpu = gpu(3);
-        let (out, wide): (Buffer<f32>, Buffer<f64>) =
-            (gpu.allocate(8).unwrap(), gpu.allocate(8).unwrap());
+        let (out, wide): (Buffer<f32>, Buffer<f64>) = (gpu.allocate(8).unwrap(), gpu.allocate(8).unwrap());
         let arguments: [&dyn Argument; 3] = [&out, &wide, &which];
         launch(&gpu, source, (1, 8), 0, &arguments).map(|()| out.to_vec().unwrap())
     };
@@ -135,8 +132,7 @@ fn launches_that_exceed_limits() {
     let nothing = r#"extern "C" __global__ void test(unsigned *out) {}"#;
     assert_eq!(run(nothing, 1024, 0), Ok(vec![0]));
     check(&run(nothing, 1025, 0).unwrap_err(), "test: 1025 threads per block");
-    let dynamic =
-        "test: 240000 bytes of shared memory per block, 240000 of them dynamic, but at most 232448";
+    let dynamic = "test: 240000 bytes of shared memory per block, 240000 of them dynamic, but at most 232448";
     check(&run(nothing, 1, 240_000).unwrap_err(), dynamic);
     let bounded = r#"extern "C" __global__ void __launch_bounds__(8) test(unsigned *out) {}"#;
     assert!(run(bounded, 8, 0).is_ok());
@@ -152,8 +148,7 @@ fn launches_that_exceed_limits() {
     "#;
     let left = (227 << 10) - (1 << 15);
     assert!(run(source, 1, left).is_ok());
-    let both =
-        "test: 232452 bytes of shared memory per block, 199684 of them dynamic, but at most 232448";
+    let both = "test: 232452 bytes of shared memory per block, 199684 of them dynamic, but at most 232448";
     check(&run(source, 1, left + 4).unwrap_err(), both);
 }
 

@@ -83,9 +83,8 @@ fn votes_matches_and_reductions_under_masks() {
         let out = run(seed, VOTES, threads, &values, 13);
         for (t, got) in out.chunks(13).enumerate() {
             let warp = t / 32 * 32;
-            let lanes: Vec<usize> = (warp..threads.min(warp + 32))
-                .filter(|lane| (lane % 32 % 3 == 0) == (t % 32 % 3 == 0))
-                .collect();
+            let lanes: Vec<usize> =
+                (warp..threads.min(warp + 32)).filter(|lane| (lane % 32 % 3 == 0) == (t % 32 % 3 == 0)).collect();
             let mask_of = |holds: &dyn Fn(u32) -> bool| {
                 let chosen = lanes.iter().filter(|&&lane| holds(values[lane]));
                 chosen.fold(0u32, |mask, lane| mask | 1 << (lane % 32))

@@ -197,8 +197,7 @@ fn a_missing_fence() {
         output(1, &kernel(&body), (2, 1), 0, 3)
     };
     assert_eq!(run("__threadfence();").unwrap(), [1, 7, 7]);
-    let expected =
-        "block (1,0,0) thread (0,0,0): reads 4 bytes at offset 4 … which thread 0 of block 0 wrote";
+    let expected = "block (1,0,0) thread (0,0,0): reads 4 bytes at offset 4 … which thread 0 of block 0 wrote";
     check(&run("").unwrap_err().0, expected);
 }
 

@@ -45,12 +45,8 @@ fn read(texts: &[String]) -> Option<Vec<Read>> {
 impl Read {
     fn of(path: PathBuf) -> Self {
         let ours = reader::read(&path, &Options::default());
-        let theirs =
-            READERS.map(|reader| std::fs::read(path.with_extension(format!("mtx.{reader}"))).ok());
-        Self {
-            ours: ours.map(|matrix| dump(&matrix.csr)).map_err(|error| error.to_string()),
-            theirs,
-        }
+        let theirs = READERS.map(|reader| std::fs::read(path.with_extension(format!("mtx.{reader}"))).ok());
+        Self { ours: ours.map(|matrix| dump(&matrix.csr)).map_err(|error| error.to_string()), theirs }
     }
 
     /// `=`: the same matrix; `!`: another one; `-`: refused there only; `+`: here only; `0`: in both.

@@ -118,8 +118,7 @@ impl File {
     /// Without zeros where scipy loses their sign: its fast reader adds an array's elements to 0, and the image of
     /// an integer 0 is no -0.
     fn value(&mut self) -> String {
-        let loses_sign =
-            self.format == "array" || (self.field, self.symmetry) == ("integer", "skew-symmetric");
+        let loses_sign = self.format == "array" || (self.field, self.symmetry) == ("integer", "skew-symmetric");
         loop {
             let text = self.number();
             if !(loses_sign && text.parse() == Ok(0.0)) {

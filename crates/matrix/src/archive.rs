@@ -49,9 +49,7 @@ pub fn expect_no_other(mut rest: impl Read) -> io::Result<()> {
         second.is_none()
     })?;
     match second {
-        Some(path) => {
-            Err(invalid(format!("the archive contains a second matrix, {}", shown(&path))))
-        }
+        Some(path) => Err(invalid(format!("the archive contains a second matrix, {}", shown(&path)))),
         None => expect_zeros(rest),
     }
 }
@@ -62,9 +60,7 @@ fn expect_zeros(mut rest: impl Read) -> io::Result<()> {
     loop {
         let bytes = rest.read(&mut piece)?;
         if piece[..bytes].iter().any(|byte| *byte != 0) {
-            return Err(invalid(
-                "after the end of the archive come bytes that are not 0: unpack it",
-            ));
+            return Err(invalid("after the end of the archive come bytes that are not 0: unpack it"));
         }
         if bytes == 0 {
             return Ok(());

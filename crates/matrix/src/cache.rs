@@ -129,11 +129,7 @@ impl CacheFolder {
     }
 
     /// Returns the entry of `key`. If it is absent or damaged, `make` is called and its result is stored.
-    pub fn get_or<E>(
-        &self,
-        key: &Key,
-        make: impl FnOnce() -> Result<Vec<u8>, E>,
-    ) -> Result<Vec<u8>, E> {
+    pub fn get_or<E>(&self, key: &Key, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
         if let Some((entry, _)) = self.get(key) {
             return Ok(entry);
         }
@@ -249,29 +245,18 @@ pub fn in_folder<R>(folder: &Path, work: impl FnOnce() -> io::Result<R>) -> io::
 
 /// Replaces a file like [`replace`], with permissions for its owner only. Missing folders are created with
 /// permissions for their owner only.
-pub fn replace_private(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
+pub fn replace_private(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     create_private_folder(folder_of(path))?;
     replaced(path, PRIVATE, write)
 }
 
-fn replaced(
-    path: &Path,
-    mode: u32,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
+fn replaced(path: &Path, mode: u32, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     ready(path, mode, write)?.persist(path)?;
     Ok(())
 }
 
 /// Writes the temporary file for [`replace`], with these permissions, and waits until it is on the disk.
-pub fn ready(
-    path: &Path,
-    mode: u32,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<NamedTempFile> {
+pub fn ready(path: &Path, mode: u32, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<NamedTempFile> {
     let folder = folder_of(path);
     let mut prefix = path.file_name().unwrap_or_default().to_owned();
     prefix.push(format!(".{}-", std::process::id()));

@@ -81,11 +81,7 @@ impl Loaded {
         Self::read_within(path, options, ReadBounds::NONE)
     }
 
-    pub(super) fn read_within(
-        path: &Path,
-        options: &reader::Options,
-        bounds: ReadBounds,
-    ) -> Result<Self, ReadError> {
+    pub(super) fn read_within(path: &Path, options: &reader::Options, bounds: ReadBounds) -> Result<Self, ReadError> {
         Ok(Self::of(reader::Opened::open(path, options, bounds)?.read()?, options.expand))
     }
 

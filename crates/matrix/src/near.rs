@@ -30,8 +30,7 @@ fn likeness(word: &str, other: &str) -> f64 {
     let word = word.to_lowercase();
     let other = other.to_lowercase();
     let is_slip = other.contains(&word) || strsim::damerau_levenshtein(&word, &other) == 1;
-    let least =
-        if is_slip && word.chars().count() >= MIN_LETTERS_WITH_SLIP { MIN_SIMILARITY } else { 0.0 };
+    let least = if is_slip && word.chars().count() >= MIN_LETTERS_WITH_SLIP { MIN_SIMILARITY } else { 0.0 };
     strsim::jaro_winkler(&word, &other).max(least)
 }
 

@@ -34,9 +34,7 @@ fn large_integers(file: &ReadMatrix) -> Option<String> {
     let has_integers = matches!(file.field, Field::Integer | Field::UnsignedInteger);
     let values = if has_integers { &file.csr.values[..] } else { &[] };
     let large = values.par_iter().filter(|value| value.abs() >= FIRST_INEXACT).count();
-    (large > 0).then(|| {
-        format!("{large} of its integers are 2^53 or more and were rounded to the nearest double")
-    })
+    (large > 0).then(|| format!("{large} of its integers are 2^53 or more and were rounded to the nearest double"))
 }
 
 /// Returns a remark if values become zero in a precision, and one if they become subnormal.
@@ -71,16 +69,8 @@ mod tests {
     #[test]
     fn a_file_whose_values_may_be_meant_differently_gets_a_remark() {
         for (kind, entries, remark) in [
-            (
-                "real symmetric",
-                "1 1 2\n2 1 3\n1 2 3\n3 2 4\n",
-                "above (1) and below (2) the diagonal, and 1 have",
-            ),
-            (
-                "real skew-symmetric",
-                "2 1 3\n1 2 -3\n",
-                "says skew-symmetric, but the file has entries above (1)",
-            ),
+            ("real symmetric", "1 1 2\n2 1 3\n1 2 3\n3 2 4\n", "above (1) and below (2) the diagonal, and 1 have"),
+            ("real skew-symmetric", "2 1 3\n1 2 -3\n", "says skew-symmetric, but the file has entries above (1)"),
             ("pattern symmetric", "2 1\n1 2\n", "and 1 have"),
             // Each position is stored once, or one triangle has an entry twice.
             ("real symmetric", "2 1 3\n1 3 4\n3 3 1\n", ""),
@@ -93,17 +83,15 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             let head = format!("%%MatrixMarket matrix coordinate {kind}\n3 3 ");
             std::fs::write(&file, format!("{head}{}\n{entries}", entries.lines().count())).unwrap();
-            let remarks =
-                Loaded::read(file.path(), &Options::default()).unwrap().facts.unwrap().remarks;
+            let remarks = Loaded::read(file.path(), &Options::default()).unwrap().facts.unwrap().remarks;
             let expected = usize::from(!remark.is_empty());
             let is_right = remarks.len() == expected && remarks.concat().contains(remark);
             assert!(is_right, "{kind} {entries}: {remarks:?}");
-            let stored =
-                Loaded::read(file.path(), &Options { expand: false, ..Options::default() })
-                    .unwrap()
-                    .facts
-                    .unwrap()
-                    .remarks;
+            let stored = Loaded::read(file.path(), &Options { expand: false, ..Options::default() })
+                .unwrap()
+                .facts
+                .unwrap()
+                .remarks;
             assert!(stored.is_empty() || kind.contains("integer"), "not expanded: {stored:?}");
         }
     }

@@ -93,11 +93,7 @@ impl Source {
     }
 
     /// Opens a file, or reads a stream to its end.
-    pub fn open<'a>(
-        &'a self,
-        options: reader::Options,
-        bounds: ReadBounds<'a>,
-    ) -> Result<Opened<'a>, LoadError> {
+    pub fn open<'a>(&'a self, options: reader::Options, bounds: ReadBounds<'a>) -> Result<Opened<'a>, LoadError> {
         Ok(match self {
             Self::File(path) => {
                 let file = reader::Opened::open(path, &options, bounds)?;

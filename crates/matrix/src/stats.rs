@@ -182,8 +182,7 @@ mod tests {
 
     fn with_lengths(lengths: &[usize]) -> Csr<f64> {
         let entries = lengths.iter().enumerate();
-        let triplets: Vec<_> =
-            entries.flat_map(|(row, &n)| (0..n).map(move |col| (row, col, 1.0))).collect();
+        let triplets: Vec<_> = entries.flat_map(|(row, &n)| (0..n).map(move |col| (row, col, 1.0))).collect();
         Csr::from_triplets(lengths.len(), 1000, &triplets)
     }
 

@@ -75,8 +75,7 @@ impl System {
     /// Returns the reason why large arrays are not in huge pages, if they are not although this was requested.
     pub fn refusal_of_huge_pages(&self) -> Option<&'static str> {
         let settings = self.glibc_tunables.as_deref().unwrap_or_default();
-        (self.huge_arrays == Some(false))
-            .then(|| huge::refusal(self.huge_pages.as_deref(), settings))
+        (self.huge_arrays == Some(false)).then(|| huge::refusal(self.huge_pages.as_deref(), settings))
     }
 
     /// Returns the default number of threads: one per core, limited by the CPU quota.
@@ -102,8 +101,7 @@ fn cpu() -> Option<String> {
 /// Returns the CPUs on which this process may run, the first CPU of every core before all siblings, and the number of
 /// cores.
 fn cpus() -> (Vec<usize>, usize) {
-    let allowed =
-        field("/proc/self/status", "Cpus_allowed_list").map_or(vec![0], |l| parse_list(&l));
+    let allowed = field("/proc/self/status", "Cpus_allowed_list").map_or(vec![0], |l| parse_list(&l));
     let mut cores = BTreeSet::new();
     let (mut first, siblings): (Vec<_>, Vec<_>) = allowed.into_iter().partition(|cpu| {
         let core = read(format!("{}/cpu{cpu}/topology/thread_siblings_list", caches::CPU));

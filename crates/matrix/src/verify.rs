@@ -191,8 +191,7 @@ impl RowSum {
     /// Adds up row `row`, or the part of it that `csr` contains.
     pub fn of<T: Scalar>(csr: &Csr<T>, row: usize, x: &[T]) -> Self {
         let range = csr.row(row);
-        let entry =
-            |sum: Self, k: usize| sum.with_entry(csr.values[k], x[csr.column_indices[k] as usize]);
+        let entry = |sum: Self, k: usize| sum.with_entry(csr.values[k], x[csr.column_indices[k] as usize]);
         range.fold(Self::default(), entry)
     }
 
@@ -290,8 +289,7 @@ impl ReferenceRow {
     /// Returns the error divided by the bound and by the likely bound.
     fn ratios(&self, y: f64) -> [f64; 2] {
         let error = ((y - self.exact.high) - self.exact.low).abs();
-        [self.bound, self.likely]
-            .map(|bound| if error.is_nan() { f64::INFINITY } else { error / bound })
+        [self.bound, self.likely].map(|bound| if error.is_nan() { f64::INFINITY } else { error / bound })
     }
 }
 
@@ -304,9 +302,7 @@ impl Verdict {
         let Some((row, got, expected)) = self.worst else { return "no rows".into() };
         let what = format!("row {row} is {got:e}, expected {expected:e}");
         match got.is_nan() {
-            true => format!(
-                "{what}: it was not written, or the old y, which holds NaN where beta is 0, was read"
-            ),
+            true => format!("{what}: it was not written, or the old y, which holds NaN where beta is 0, was read"),
             false => format!("{what} (error {:.3e} times its bound)", self.error_ratio),
         }
     }

@@ -8,9 +8,7 @@ use anyhow::{Result, ensure};
 
 use crate::kernel_file::{Definition, KernelFile};
 use crate::list::METHODS;
-use crate::method::{
-    Code, Method, Operations, Parameter, Setup, custom, custom_on_gpu, memory_of_custom,
-};
+use crate::method::{Code, Method, Operations, Parameter, Setup, custom, custom_on_gpu, memory_of_custom};
 use crate::plugin::{self, Description, Entry, abi};
 
 pub struct MethodFile {

@@ -30,8 +30,7 @@ pub fn folders() -> Vec<PathBuf> {
 /// Returns the folders of a Python environment that contain libraries: those of NVIDIA's wheels, and that of MKL.
 fn folders_of(environment: &Path) -> Vec<PathBuf> {
     let wheels = environment.join("lib/python3*/site-packages/nvidia/*/lib");
-    let mut folders: Vec<_> =
-        glob::glob(&wheels.to_string_lossy()).into_iter().flatten().flatten().collect();
+    let mut folders: Vec<_> = glob::glob(&wheels.to_string_lossy()).into_iter().flatten().flatten().collect();
     folders.push(environment.join("lib"));
     folders
 }
@@ -42,9 +41,7 @@ fn folders_of(environment: &Path) -> Vec<PathBuf> {
 fn is_trusted(environment: &Path, folder: &Path) -> bool {
     let mut way = folder.ancestors().take_while(|path| path.starts_with(environment));
     let files = folder.read_dir();
-    way.all(is_own)
-        && files
-            .is_ok_and(|mut files| files.all(|file| file.is_ok_and(|file| is_own(&file.path()))))
+    way.all(is_own) && files.is_ok_and(|mut files| files.all(|file| file.is_ok_and(|file| is_own(&file.path()))))
 }
 
 /// Returns whether only this user or root can write to a file or folder. The group of a user alone, which has the

@@ -132,9 +132,8 @@ pub type Preparation<'a, T> = Result<PreparedOnGpu<'a, T>, Unprepared>;
 pub type PrepareOnGpu<T> = for<'a> fn(&'a DeviceCsr<'a, T>, &Request<'a>) -> Preparation<'a, T>;
 
 /// Code of the user that does what [`Prepare`] does. It may own data, and its preparation may also fail.
-pub type PrepareCustom<T> = &'static (
-             dyn for<'a> Fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unprepared> + Sync
-         );
+pub type PrepareCustom<T> =
+    &'static (dyn for<'a> Fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unprepared> + Sync);
 
 /// Code of the user that does what [`PrepareOnGpu`] does. It may own data.
 pub type PrepareCustomOnGpu<T> =
@@ -142,9 +141,7 @@ pub type PrepareCustomOnGpu<T> =
 
 /// Returns a function of the user as the code of a method. It is never released, as methods are not.
 pub fn custom<T>(
-    prepare: impl for<'a> Fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unprepared>
-    + Sync
-    + 'static,
+    prepare: impl for<'a> Fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unprepared> + Sync + 'static,
 ) -> PrepareCustom<T> {
     Box::leak(Box::new(prepare))
 }
@@ -237,9 +234,7 @@ impl Method {
     /// Returns the number of threads that compute in a team of `team` threads; `None` on a GPU.
     pub const fn threads(&self, team: usize) -> Option<usize> {
         match self.code {
-            Code::Cpu { parallel, .. } | Code::Custom { parallel, .. } => {
-                Some(if parallel { team } else { 1 })
-            }
+            Code::Cpu { parallel, .. } | Code::Custom { parallel, .. } => Some(if parallel { team } else { 1 }),
             Code::Gpu { .. } | Code::CustomGpu { .. } => None,
         }
     }
@@ -283,9 +278,7 @@ impl Method {
         request: &Request<'a>,
     ) -> Result<Prepared<'a, T>, Unprepared> {
         match &self.code {
-            Code::Cpu { f64, f32, .. } => {
-                Ok(by_precision::<T, Prepare<T>>(f64, f32)(csr, request)?)
-            }
+            Code::Cpu { f64, f32, .. } => Ok(by_precision::<T, Prepare<T>>(f64, f32)(csr, request)?),
             Code::Custom { f64, f32, .. } => {
                 let mut prepared = by_precision::<T, PrepareCustom<T>>(f64, f32)(csr, request)?;
                 prepared.is_foreign = true;
@@ -302,9 +295,7 @@ impl Method {
     ) -> Preparation<'a, T> {
         match &self.code {
             Code::Gpu { f64, f32 } => by_precision::<T, PrepareOnGpu<T>>(f64, f32)(csr, request),
-            Code::CustomGpu { f64, f32, .. } => {
-                by_precision::<T, PrepareCustomOnGpu<T>>(f64, f32)(csr, request)
-            }
+            Code::CustomGpu { f64, f32, .. } => by_precision::<T, PrepareCustomOnGpu<T>>(f64, f32)(csr, request),
             _ => Err(Unavailable("it runs on the CPU".into()).into()),
         }
     }

@@ -110,8 +110,7 @@ impl Team {
             })
         });
         let mut refused = None;
-        let started =
-            workers.map_while(|worker| worker.map_err(|error| refused = Some(error)).ok());
+        let started = workers.map_while(|worker| worker.map_err(|error| refused = Some(error)).ok());
         let workers: Vec<_> = started.collect();
         let handles = || workers.iter().map(|worker| worker.thread().clone()).collect();
         shared.start.workers.get_or_init(handles);
@@ -152,13 +151,10 @@ impl Team {
         }
         // SAFETY: `join` has returned from the previous region, and it returns from this one only after all workers
         // have finished with the body.
-        let region = unsafe {
-            self.shared.start.start(Some(mem::transmute::<Body<'_>, Body<'static>>(body)))
-        };
+        let region = unsafe { self.shared.start.start(Some(mem::transmute::<Body<'_>, Body<'static>>(body))) };
         let own = catch_unwind(AssertUnwindSafe(|| body(0)));
         self.join(region);
-        let foreign =
-            self.shared.panic.lock().expect("the lock is not held while a body runs").take();
+        let foreign = self.shared.panic.lock().expect("the lock is not held while a body runs").take();
         if let Some(payload) = own.err().or(foreign) {
             resume_unwind(payload);
         }
@@ -166,11 +162,7 @@ impl Team {
 
     /// Runs `body(rank, slot)` on every thread, each with exclusive access to its own element of `slots`. Slots do not
     /// share cache lines, because threads would slow each other down when they write to the same line.
-    pub fn run_with<S: Send>(
-        &self,
-        slots: &mut [CachePadded<S>],
-        body: impl Fn(usize, &mut S) + Sync,
-    ) {
+    pub fn run_with<S: Send>(&self, slots: &mut [CachePadded<S>], body: impl Fn(usize, &mut S) + Sync) {
         assert_eq!(slots.len(), self.len(), "one slot per thread");
         let slots = DisjointMut::new(slots);
         // SAFETY: ranks differ, so no two threads use the same slot.

@@ -317,11 +317,7 @@ impl Relation {
     }
 
     #[inline(always)]
-    pub fn lanes<T: Lane<Value: PartialOrd>>(
-        self,
-        x: &[T::Bits; LANES],
-        y: &[T::Bits; LANES],
-    ) -> Mask {
+    pub fn lanes<T: Lane<Value: PartialOrd>>(self, x: &[T::Bits; LANES], y: &[T::Bits; LANES]) -> Mask {
         let (x, y) = (|lane: usize| T::of(x[lane]), |lane: usize| T::of(y[lane]));
         let mut holds = 0;
         if self.less {

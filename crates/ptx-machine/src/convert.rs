@@ -71,9 +71,7 @@ impl Conversion {
             each(|lane| words[lane].into())
         };
         let result = match (self.from, self.to) {
-            (Number::Unsigned(width), Number::Unsigned(_) | Number::Signed(_))
-                if !self.saturates =>
-            {
+            (Number::Unsigned(width), Number::Unsigned(_) | Number::Signed(_)) if !self.saturates => {
                 each(|lane| self.narrowed(operand[lane] & ones(width)))
             }
             (Number::Signed(width), Number::Unsigned(_) | Number::Signed(_)) if !self.saturates => {
@@ -167,14 +165,7 @@ impl Conversion {
 
     /// Rounds a value in the mode of the conversion: returns the number that is `nearest` to it, or the one before or
     /// after that. `order` is that of the nearest number and the value.
-    fn rounded<F>(
-        self,
-        nearest: F,
-        order: Ordering,
-        is_negative: bool,
-        before: fn(F) -> F,
-        after: fn(F) -> F,
-    ) -> F {
+    fn rounded<F>(self, nearest: F, order: Ordering, is_negative: bool, before: fn(F) -> F, after: fn(F) -> F) -> F {
         match (order, self.rounding) {
             (Ordering::Greater, Rounding::Down) => before(nearest),
             (Ordering::Greater, Rounding::Zero) if !is_negative => before(nearest),

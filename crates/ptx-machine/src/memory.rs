@@ -67,8 +67,7 @@ impl Memory {
         self.allocated.0 += bytes as u64;
         self.allocated.1 = self.allocated.1.max(self.allocated.0);
         let before = self.regions.range(..offset + bytes.max(1)).rev();
-        let overlapped =
-            before.take_while(|&(&start, &(size, _))| start + size > offset || start >= offset);
+        let overlapped = before.take_while(|&(&start, &(size, _))| start + size > offset || start >= offset);
         let replaced: Vec<_> = overlapped.map(|(&start, _)| start).collect();
         replaced.iter().for_each(|start| _ = self.regions.remove(start));
         self.regions.insert(offset, (bytes, false));
@@ -80,12 +79,8 @@ impl Memory {
     fn free_offset(&self, bytes: usize) -> Option<usize> {
         let live = || self.regions.iter().filter(|(_, (_, released))| !released);
         let behind = |end: usize| (end + GAP).next_multiple_of(ALIGNMENT);
-        let limit = |start: usize| {
-            live()
-                .map(|(&offset, _)| offset)
-                .find(|&offset| offset >= start)
-                .unwrap_or(self.available)
-        };
+        let limit =
+            |start: usize| live().map(|(&offset, _)| offset).find(|&offset| offset >= start).unwrap_or(self.available);
         let newest = self.checks.then(|| behind(self.top));
         let gaps = live().map(|(offset, (bytes, _))| behind(offset + bytes));
         let mut starts = newest.into_iter().chain([behind(0)]).chain(gaps);
@@ -122,9 +117,7 @@ impl Memory {
     /// Describes an address by the nearest buffer.
     pub fn describe(&self, address: u64) -> String {
         let offset = address.wrapping_sub(GLOBAL) as usize;
-        let gap = |start: usize, bytes: usize| {
-            start.saturating_sub(offset).max(offset.saturating_sub(start + bytes))
-        };
+        let gap = |start: usize, bytes: usize| start.saturating_sub(offset).max(offset.saturating_sub(start + bytes));
         let before = self.regions.range(..=offset).next_back();
         let after = self.regions.range(offset..).next();
         let nearest = before.into_iter().chain(after);

@@ -7,8 +7,7 @@ pub struct Random(u64);
 impl Random {
     /// Creates a generator from a seed and the number of an independent stream.
     pub fn new(seed: u64, stream: u64) -> Self {
-        let mixed =
-            (seed ^ stream.rotate_left(32)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (seed ^ stream.rotate_left(32)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = Self(mixed | 1);
         (0..4).for_each(|_| _ = random.next());
         random

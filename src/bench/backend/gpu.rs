@@ -12,9 +12,7 @@ use spmv_matrix::memory::{self, Available};
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::probe::{DeviceSweeps, Probe};
 use spmv_methods::device::{Buffer, DeviceCsr, Gpu};
-use spmv_methods::method::{
-    Choice, Failed, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
-};
+use spmv_methods::method::{Choice, Failed, PreparedOnGpu, Request, Setup, Unavailable, Unprepared};
 
 /// The backend for a GPU. Events around each batch measure its time on the device.
 pub struct OnGpu<'a, T: Clone> {
@@ -55,11 +53,7 @@ fn evictor(gpu: &Gpu) -> Result<Option<Buffer<u8>>, Failed> {
 
 impl<'a, T: Value> OnGpu<'a, T> {
     /// Uploads `x` and allocates y, whose values are arbitrary.
-    pub fn new(
-        bench: &'a Bench<'a>,
-        csr: &'a DeviceCsr<'a, T>,
-        x: &[T],
-    ) -> Result<Self, Unprepared> {
+    pub fn new(bench: &'a Bench<'a>, csr: &'a DeviceCsr<'a, T>, x: &[T]) -> Result<Self, Unprepared> {
         let gpu = &csr.gpu;
         let outputs = if bench.settings.transpose { csr.host.cols() } else { csr.host.rows() };
         let probe = Probe::new(gpu)?;
@@ -94,10 +88,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
     }
 
     /// Ends the persistence of x for a measurement of bandwidth, which would have less of the cache otherwise.
-    fn undisturbed<R>(
-        &mut self,
-        measure: impl FnOnce(&mut Self) -> Result<R, Failed>,
-    ) -> Result<R, Failed> {
+    fn undisturbed<R>(&mut self, measure: impl FnOnce(&mut Self) -> Result<R, Failed>) -> Result<R, Failed> {
         if self.set_aside.take().is_some() {
             self.gpu().persist(0, 0)?;
         }
@@ -139,8 +130,7 @@ fn ready<'c, T: Value>(
         return Ok(prepared);
     }
     let factors = (T::narrow(request.alpha), T::narrow(request.beta));
-    let refused =
-        |Failed(reason)| Unavailable(format!("cannot be captured as a CUDA graph: {reason}"));
+    let refused = |Failed(reason)| Unavailable(format!("cannot be captured as a CUDA graph: {reason}"));
     Ok(prepared.captured(&csr.gpu, factors, x, y).map_err(refused)?)
 }
 

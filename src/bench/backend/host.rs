@@ -64,10 +64,7 @@ pub struct Host<'a, T> {
 
 /// Calls `call`. If code of a plug-in runs in it, checks that it leaves the calling thread as it was. The team is not
 /// used here: its threads would spin for a while afterwards, in the way of those of OpenMP.
-fn watched<R, E: From<Failed>>(
-    is_foreign: bool,
-    call: impl FnOnce() -> Result<R, E>,
-) -> Result<R, E> {
+fn watched<R, E: From<Failed>>(is_foreign: bool, call: impl FnOnce() -> Result<R, E>) -> Result<R, E> {
     let before = is_foreign.then(Thread::now);
     let result = call();
     let checked = before.map_or(Ok(()), |before| before.check());
@@ -271,11 +268,7 @@ impl<'a, T: Scalar> Timer<'a, T> for Host<'a, T> {
 
     /// Evicts the caches, waits until idle threads sleep, and wakes the threads that the product runs on. The product
     /// then starts with cold caches, but waits for no sleeping thread and competes with no spinning one.
-    fn evict_caches(
-        &mut self,
-        prepared: &Prepared<'a, T>,
-        is_parallel: bool,
-    ) -> Result<(), Failed> {
+    fn evict_caches(&mut self, prepared: &Prepared<'a, T>, is_parallel: bool) -> Result<(), Failed> {
         let Some(evictor) = &mut self.evictor else { return Ok(()) };
         let Bench { team, clock, .. } = *self.bench;
         evictor.evict(team);
@@ -300,9 +293,7 @@ impl<'a, T: Scalar> Timer<'a, T> for Host<'a, T> {
                 Calls::Batch(products) => prepared.repeat(products, alpha, x, beta, y)?,
                 Calls::Each(_) | Calls::Chained(_) | Calls::Alone | Calls::Cold => {
                     for number in 0..calls.products() {
-                        calls.call(number, x, [before, y], |x, y| {
-                            prepared.multiply(alpha, x, beta, y)
-                        })?;
+                        calls.call(number, x, [before, y], |x, y| prepared.multiply(alpha, x, beta, y))?;
                     }
                 }
                 Calls::Empty => (),

@@ -94,26 +94,14 @@ pub trait Timer<'a, T: Scalar> {
     ) -> Result<(Prepared<'a, T, Self::Vector>, Duration), Unprepared>;
     /// Empties the caches before a sample if `--cache cold` is set. A product that `is_parallel` finds its threads
     /// awake.
-    fn evict_caches(
-        &mut self,
-        prepared: &Prepared<'a, T, Self::Vector>,
-        is_parallel: bool,
-    ) -> Result<(), Failed>;
+    fn evict_caches(&mut self, prepared: &Prepared<'a, T, Self::Vector>, is_parallel: bool) -> Result<(), Failed>;
     /// Runs products in this way, with nothing else between the clock readings or events, and returns their time.
-    fn time(
-        &mut self,
-        prepared: &mut Prepared<'a, T, Self::Vector>,
-        calls: Calls,
-    ) -> Result<Duration, Failed>;
+    fn time(&mut self, prepared: &mut Prepared<'a, T, Self::Vector>, calls: Calls) -> Result<Duration, Failed>;
     /// Returns the parts of a product.
     fn parts(&mut self, prepared: &mut Prepared<'a, T, Self::Vector>) -> Result<Parts, Failed>;
     /// Runs products for at least `time`, so that a device reaches its clocks under load, and reads the clocks while
     /// they run. Returns `None` where clocks cannot be read, as on the host.
-    fn load(
-        &mut self,
-        _: &mut Prepared<'a, T, Self::Vector>,
-        _: Duration,
-    ) -> Result<Option<Clocks>, Failed> {
+    fn load(&mut self, _: &mut Prepared<'a, T, Self::Vector>, _: Duration) -> Result<Option<Clocks>, Failed> {
         Ok(None)
     }
     /// Returns the host's time to enqueue a product of the batch that was timed last; `None` on the host.

@@ -25,10 +25,7 @@ pub type Check<T> = (&'static str, fn(&mut Checking<T>) -> Result<(), String>);
 
 pub fn all<T: Scalar>() -> [Check<T>; 7] {
     [
-        (
-            "small matrices, alpha and beta, 1 to 7 threads, x and y at odd addresses",
-            small_matrices,
-        ),
+        ("small matrices, alpha and beta, 1 to 7 threads, x and y at odd addresses", small_matrices),
         ("every value of every parameter", parameters),
         ("rows of 70000 nonzeros", long_rows),
         ("NaN and infinity in x stay in their rows", spoilt),
@@ -117,8 +114,7 @@ fn spoilt<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
             let Some(running) = case.prepare(&mut checking.passed)? else { continue };
             let pattern = [T::nan(), T::one(), T::infinity(), T::one(), T::one()];
             let x: Vec<T> = pattern.into_iter().cycle().take(case.inputs()).collect();
-            let y =
-                case.multiply_by(&running, &x, 0).map_err(|reason| format!("{name}: {reason}"))?;
+            let y = case.multiply_by(&running, &x, 0).map_err(|reason| format!("{name}: {reason}"))?;
             let mut rows = case.finite(&x).zip(&y);
             if let Some(row) = rows.position(|(is_finite, y)| y.is_finite() != is_finite) {
                 let y = y[row].widen();
@@ -135,8 +131,7 @@ fn together<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
     let team = Team::floating(2);
     (checking.step)("all small matrices at once");
     let case = |(name, csr)| (name, Case::new(checking.entry, csr, Asked::plain(&team)));
-    let cases: Vec<(&String, _)> =
-        checking.matrices.iter().map(|(name, csr)| case((name, csr))).collect();
+    let cases: Vec<(&String, _)> = checking.matrices.iter().map(|(name, csr)| case((name, csr))).collect();
     let passed = &mut checking.passed;
     let mut prepared = Vec::new();
     for (name, case) in &cases {

@@ -41,12 +41,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Runs the checks from number `from` on, and passes each message to `tell`.
-pub fn run(
-    entry: &'static Entry,
-    precision: Precision,
-    from: usize,
-    tell: &mut dyn FnMut(Message),
-) {
+pub fn run(entry: &'static Entry, precision: Precision, from: usize, tell: &mut dyn FnMut(Message)) {
     match precision {
         Precision::F64 => run_in::<f64>(entry, from, tell),
         Precision::F32 => run_in::<f32>(entry, from, tell),
@@ -85,11 +80,8 @@ impl Facts {
         let csr: Csr<f64> = Generator::parse(MATRIX)
             .and_then(|generator| generator.generate())
             .map_err(|error| error.to_string())?;
-        let csr = csr
-            .to_precision::<T>()
-            .map_err(|value| format!("{value} is too large for this precision"))?;
-        let team =
-            Team::floating(std::thread::available_parallelism().map_or(1, |n| n.get().min(4)));
+        let csr = csr.to_precision::<T>().map_err(|value| format!("{value} is too large for this precision"))?;
+        let team = Team::floating(std::thread::available_parallelism().map_or(1, |n| n.get().min(4)));
         let case = Case::new(entry, &csr, Asked::plain(&team));
         let (mut ys, mut times, mut setup, mut error_ratio) = (Vec::new(), Vec::new(), 0.0, 0.0f64);
         let mut extra_bytes = None;

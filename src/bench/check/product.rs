@@ -57,8 +57,7 @@ impl<'c, T: Scalar> Case<'c, T> {
     pub fn prepare(&self, passed: &mut Passed) -> Result<Option<Running<'c>>, String> {
         let Asked { team, transpose, factors: (alpha, beta), given } = self.asked;
         let expected_products = 10;
-        let request =
-            Request { transpose, alpha, beta, expected_products, given, ..Request::new(team) };
+        let request = Request { transpose, alpha, beta, expected_products, given, ..Request::new(team) };
         let threads = Threads::now(team);
         let prepared = self.entry.prepare(self.csr, &request);
         threads.check().map_err(|Failed(reason)| reason)?;
@@ -124,8 +123,7 @@ impl<'c, T: Scalar> Case<'c, T> {
     /// Returns whether each element of y should be finite for this x.
     pub fn finite<'f>(&'f self, x: &'f [T]) -> impl Iterator<Item = bool> + 'f {
         let columns = |row| self.operator.column_indices()[self.operator.row(row)].iter();
-        (0..self.operator.rows())
-            .map(move |row| columns(row).all(|&column| x[column as usize].is_finite()))
+        (0..self.operator.rows()).map(move |row| columns(row).all(|&column| x[column as usize].is_finite()))
     }
 
     pub fn inputs(&self) -> usize {

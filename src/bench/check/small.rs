@@ -21,8 +21,7 @@ pub fn mostly_empty() -> Vec<Triplet> {
         _ => 0,
     };
     let entry = |row: usize, k: usize| (row, (k + row * 7) % 40, ((row + 3 * k) % 9) as f64 - 4.5);
-    let triplets: Vec<_> =
-        (0..6000).flat_map(|row| (0..length(row)).map(move |k| entry(row, k))).collect();
+    let triplets: Vec<_> = (0..6000).flat_map(|row| (0..length(row)).map(move |k| entry(row, k))).collect();
     assert!(triplets[1023].0 == 130 && triplets[1024].0 > 131 && triplets.len() % 2 == 1);
     triplets
 }
@@ -35,9 +34,7 @@ pub fn long_rows() -> Vec<Triplet> {
 }
 
 pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
-    let full = |rows: usize, cols: usize| {
-        entries((0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))))
-    };
+    let full = |rows: usize, cols: usize| entries((0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))));
     let rows_of = |rows: Vec<usize>, length: usize| {
         entries(rows.into_iter().flat_map(|r| (0..length).map(move |c| (r, (c * 3 + r) % 20))))
     };
@@ -48,9 +45,8 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
     let block = |row: usize, k: usize| (row, (row / 3 * 7 + k / 3 * 4) % 20 * 3 + k % 3);
     let blocks = (0..60 * 15).map(|k| block(k / 15, k % 15));
     let holes = blocks.clone().filter(|(row, col)| (row * 5 + col) % 11 > 0);
-    let band = (0..150).flat_map(|row: usize| {
-        [-13, -12, -1, 0, 1, 12, 13].map(|offset| (row, row.wrapping_add_signed(offset)))
-    });
+    let band = (0..150)
+        .flat_map(|row: usize| [-13, -12, -1, 0, 1, 12, 13].map(|offset| (row, row.wrapping_add_signed(offset))));
     let ragged = (0..40).flat_map(|row| (0..=row).map(move |col| (row, (col * 7) % 40)));
     let among_empty = (0..240).filter(|row| row % 3 != 1 || row % 60 > 50).collect();
     let far = (0..40).flat_map(|row| [(row, row), (row, 35_000 + row), (row, 69_999 - row)]);

@@ -59,12 +59,7 @@ pub struct Case<'a, 'i, T, S> {
 pub type Entry<'a, T, S> = Ready<'a, T, <S as Timer<'a, T>>::Vector>;
 
 impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
-    pub(super) fn new(
-        bench: &'a Bench<'a>,
-        extent: Extent<'a>,
-        inputs: &'i mut Inputs<T>,
-        backend: S,
-    ) -> Self {
+    pub(super) fn new(bench: &'a Bench<'a>, extent: Extent<'a>, inputs: &'i mut Inputs<T>, backend: S) -> Self {
         Self {
             bench,
             round: bench.settings.round(extent.nnz as usize, S::DEVICE),
@@ -90,11 +85,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
     }
 
     /// Lets a method compute products in this way. Returns their time.
-    pub(super) fn time(
-        &mut self,
-        ready: &mut Entry<'a, T, S>,
-        calls: Calls,
-    ) -> Result<Duration, Outcome> {
+    pub(super) fn time(&mut self, ready: &mut Entry<'a, T, S>, calls: Calls) -> Result<Duration, Outcome> {
         self.last = calls;
         let time = guarded(|| self.backend.time(&mut ready.prepared, calls))??;
         ready.busy += time;

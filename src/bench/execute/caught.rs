@@ -15,8 +15,7 @@ pub fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, Outcome> {
     float_state::restore();
     let result = catch_unwind(AssertUnwindSafe(call));
     let changed = float_state::restore();
-    let result =
-        result.map_err(|payload| Failed(format!("panicked: {}", panic_text(&*payload))))?;
+    let result = result.map_err(|payload| Failed(format!("panicked: {}", panic_text(&*payload))))?;
     changed.map_or(Ok(result), |changed| Err(not_restored(&changed).into()))
 }
 

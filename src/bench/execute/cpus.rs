@@ -74,10 +74,7 @@ mod tests {
         ] {
             let mut cpus = Cpus::default();
             cpus.add((None, ms(0)), (Some([ms(7); 2]), ms(50)));
-            cpus.add(
-                (Some([ms(1); 2]), ms(5)),
-                (Some(used.map(|used| ms(1 + used))), ms(5 + time)),
-            );
+            cpus.add((Some([ms(1); 2]), ms(5)), (Some(used.map(|used| ms(1 + used))), ms(5 + time)));
             let remark = expected.map(|used| Remark::FewerCpus { used, threads: 2 });
             assert_eq!(cpus.remark(threads, waited), remark, "{used:?} {time} {threads:?}");
         }

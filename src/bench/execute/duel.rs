@@ -116,11 +116,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Lets methods alternate, and restores x. A change of the process or of the matrix is found if code of others
     /// takes part. An error comes with the place of the method.
-    fn watched_fight(
-        &mut self,
-        duelists: &mut [Entry<'a, T, S>],
-        time: Duration,
-    ) -> Result<(), (usize, Outcome)> {
+    fn watched_fight(&mut self, duelists: &mut [Entry<'a, T, S>], time: Duration) -> Result<(), (usize, Outcome)> {
         let mut failed = duelists.iter().position(|ready| ready.prepared.is_foreign).unwrap_or(0);
         let choice = duelists[failed].cell.choice.clone();
         let fought = self.watching(&choice, |case| {
@@ -135,11 +131,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Lets methods alternate until their undisturbed pairs have taken the planned time, or all pairs three times as
     /// long. An error comes with the place of the method.
-    fn fight(
-        &mut self,
-        duelists: &mut [Entry<'a, T, S>],
-        time: Duration,
-    ) -> Result<(), (usize, Outcome)> {
+    fn fight(&mut self, duelists: &mut [Entry<'a, T, S>], time: Duration) -> Result<(), (usize, Outcome)> {
         let mut duel = self.planned(duelists, time);
         self.let_threads_sleep(SETTLE);
         self.bench.clock.watch_threads();
@@ -166,17 +158,14 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     fn planned(&self, duelists: &[Entry<'a, T, S>], most: Duration) -> Duel {
-        let typical: Vec<_> =
-            duelists.iter().map(|ready| ready.samples.typical().unwrap_or_default()).collect();
+        let typical: Vec<_> = duelists.iter().map(|ready| ready.samples.typical().unwrap_or_default()).collect();
         let best = (0..typical.len()).min_by_key(|&place| typical[place]).unwrap_or_default();
         let batches: Vec<_> = typical.iter().map(|&product| self.fitting(product)).collect();
         let products = DUEL * (self.round.products * self.bench.settings.rounds) as u32;
         let time = most.min(typical.iter().sum::<Duration>().saturating_mul(products));
         let warm_ups: Vec<_> = typical.iter().map(warm_ups).collect();
-        let products =
-            zip(&warm_ups, &batches).map(|(warm_up, batch)| warm_up / 2 + SAMPLES * batch);
-        let visits: Duration =
-            zip(&typical, products).map(|(time, many)| *time * many as u32).sum();
+        let products = zip(&warm_ups, &batches).map(|(warm_up, batch)| warm_up / 2 + SAMPLES * batch);
+        let visits: Duration = zip(&typical, products).map(|(time, many)| *time * many as u32).sum();
         let samples = SAMPLES as f64 * time.as_secs_f64() / visits.as_secs_f64();
         let chance = self.chance_of_change(samples.max(2.0));
         Duel { time, best, batches, warm_ups, chance, last: None }
@@ -248,10 +237,7 @@ pub fn warm_ups(product: &Duration) -> usize {
 
 /// Takes the methods of the duel out of all: those that were asked for, or else those that may be named by the times of
 /// this process.
-fn take_duelists<'a, T, V: ?Sized>(
-    entrants: &mut Vec<Ready<'a, T, V>>,
-    planned: Option<u32>,
-) -> Vec<Ready<'a, T, V>> {
+fn take_duelists<'a, T, V: ?Sized>(entrants: &mut Vec<Ready<'a, T, V>>, planned: Option<u32>) -> Vec<Ready<'a, T, V>> {
     let own = nameable(entrants, planned);
     let is_any_asked = entrants.iter().any(|ready| ready.cell.duels);
     let mut places = 0..;
@@ -279,10 +265,6 @@ fn conclude<T, V: ?Sized>(duelists: &mut [Ready<T, V>], best: usize, pairs: &[Pa
     let level = levels.iter().sum::<f64>() / levels.len() as f64;
     for (ready, relative) in duelists.iter_mut().zip(relative) {
         ready.samples.duel_ms = Some(1e3 * (level + relative).exp());
-        ready
-            .samples
-            .duel
-            .iter_mut()
-            .for_each(|sample| sample.counts &= counted.contains(&sample.pair));
+        ready.samples.duel.iter_mut().for_each(|sample| sample.counts &= counted.contains(&sample.pair));
     }
 }

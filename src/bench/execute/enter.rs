@@ -103,11 +103,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Adds the time since `start` to the method's total, and returns a timeout if that exceeds its limit.
-    pub(super) fn charge(
-        &self,
-        ready: &mut Entry<'a, T, S>,
-        start: Duration,
-    ) -> Result<(), Outcome> {
+    pub(super) fn charge(&self, ready: &mut Entry<'a, T, S>, start: Duration) -> Result<(), Outcome> {
         let settings = self.bench.settings;
         ready.spent += self.now().saturating_sub(start);
         if ready.spent > settings.timeout {

@@ -26,10 +26,7 @@ const EVICTIONS: usize = 100;
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Waits until the threads of all plug-ins are idle. A method whose threads are not is ended with the process.
-    pub(super) fn await_idle(
-        &mut self,
-        entrants: &mut Vec<Entry<'a, T, S>>,
-    ) -> Result<(), Stopped> {
+    pub(super) fn await_idle(&mut self, entrants: &mut Vec<Entry<'a, T, S>>) -> Result<(), Stopped> {
         if self.foreign.is_empty() {
             return Ok(());
         }
@@ -61,11 +58,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.end_busy(entrants, busy)
     }
 
-    fn end_busy(
-        &mut self,
-        entrants: &mut Vec<Entry<'a, T, S>>,
-        busy: Option<String>,
-    ) -> Result<(), Stopped> {
+    fn end_busy(&mut self, entrants: &mut Vec<Entry<'a, T, S>>, busy: Option<String>) -> Result<(), Stopped> {
         let place = entrants.iter().position(|ready| Some(ready.cell.choice.name()) == busy);
         let Some(place) = place else { return Ok(()) };
         let cell = entrants.remove(place).cell;
@@ -80,9 +73,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         for _ in 0..EVICTIONS {
             let before = self.foreign.used();
             self.backend.evict_caches(&ready.prepared, ready.cell.key.threads > Some(1))?;
-            if !ready.prepared.is_foreign
-                || self.foreign.busy(&before, MOST_WHILE_EVICTED).is_none()
-            {
+            if !ready.prepared.is_foreign || self.foreign.busy(&before, MOST_WHILE_EVICTED).is_none() {
                 return Ok(());
             }
         }

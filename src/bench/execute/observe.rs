@@ -108,11 +108,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Takes the next sample, and perhaps a probe after it.
-    fn take_next(
-        &mut self,
-        ready: &mut Entry<'a, T, S>,
-        stream: &mut Stream,
-    ) -> Result<(), Outcome> {
+    fn take_next(&mut self, ready: &mut Entry<'a, T, S>, stream: &mut Stream) -> Result<(), Outcome> {
         let is_full = !stream.taken.wants_more(&self.round);
         let is_probed = is_full || self.random.random_bool(stream.chance_of_probe);
         let Some(is_new) = stream.probes.next_if(is_probed) else {
@@ -123,12 +119,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.probe(ready, &mut stream.probes, is_new)
     }
 
-    fn take_sample(
-        &mut self,
-        ready: &mut Entry<'a, T, S>,
-        stream: &mut Stream,
-        chance: f64,
-    ) -> Result<(), Outcome> {
+    fn take_sample(&mut self, ready: &mut Entry<'a, T, S>, stream: &mut Stream, chance: f64) -> Result<(), Outcome> {
         let (sample, spent) = self.observe(ready, stream.batch, chance)?;
         // A single long sample does not fill the turn.
         stream.taken.add(&sample, spent.min(ready.late.longest(sample.products)));
@@ -184,11 +175,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Takes a sample. If its products form chains, others that all multiply the same x are timed before it; the first
     /// of those, which brings the usual x back into the caches, is not timed.
-    pub(super) fn sample(
-        &mut self,
-        ready: &mut Entry<'a, T, S>,
-        products: usize,
-    ) -> Result<Sample, Outcome> {
+    pub(super) fn sample(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Sample, Outcome> {
         self.evict(ready)?;
         let mut calls = Calls::Batch(products);
         let mut independent = None;

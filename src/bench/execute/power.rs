@@ -52,13 +52,7 @@ pub struct Interval {
 
 impl Power {
     /// Adds an interval that ends `now`, if its energy is that of products and can be right.
-    pub fn add<M: Machine>(
-        &mut self,
-        interval: Interval,
-        machine: &M,
-        now: Duration,
-        busy: Duration,
-    ) {
+    pub fn add<M: Machine>(&mut self, interval: Interval, machine: &M, now: Duration, busy: Duration) {
         let Some(energy) = machine.energy() else { return };
         let busy = busy - interval.busy;
         let took = (now - interval.begin).max(busy);

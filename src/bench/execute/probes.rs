@@ -129,11 +129,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Returns the time of a product with the staged x, and verifies it if that is new.
-    fn probe_staged(
-        &mut self,
-        ready: &mut Entry<'a, T, S>,
-        is_new: bool,
-    ) -> Result<Duration, Outcome> {
+    fn probe_staged(&mut self, ready: &mut Entry<'a, T, S>, is_new: bool) -> Result<Duration, Outcome> {
         self.backend.exchange_x(&self.inputs.x)?;
         self.overwrite_y()?;
         let time = self.time_probe(ready)?;

@@ -14,11 +14,7 @@ use spmv_results::row::RowKey;
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Runs all rounds, and the duel.
-    pub(super) fn take_turns(
-        &mut self,
-        entrants: &mut Vec<Entry<'a, T, S>>,
-        warm_up: Duration,
-    ) -> Result<(), Stopped> {
+    pub(super) fn take_turns(&mut self, entrants: &mut Vec<Entry<'a, T, S>>, warm_up: Duration) -> Result<(), Stopped> {
         if self.is_modelled() {
             return entrants.drain(..).try_for_each(|ready| self.finish(ready));
         }

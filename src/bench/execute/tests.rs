@@ -220,9 +220,7 @@ fn measure_in_9_mib(settings: Settings) -> (String, Vec<String>) {
 fn methods_that_do_not_fit_together_are_measured_in_parts() {
     let (log, notes) = measure_in_9_mib(settings());
     assert_eq!(turns(&log), "|a|a|b|babab|c|c");
-    let part = |number| {
-        format!("measured in part {number} of 2: memory is too small for all methods at once")
-    };
+    let part = |number| format!("measured in part {number} of 2: memory is too small for all methods at once");
     assert_eq!(notes, [part(1), part(1), part(2)]);
     // With one round, methods run one by one anyway, so there is no note about memory.
     assert_eq!(measure_in_9_mib(Settings { rounds: 1, ..settings() }).1, [""; 3]);

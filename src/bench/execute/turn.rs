@@ -134,16 +134,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         if !self.anywhere(changed) {
             return Ok(());
         }
-        Err(ready
-            .wrong("y changed after the last product had returned: the method continues to work"))
+        Err(ready.wrong("y changed after the last product had returned: the method continues to work"))
     }
 
     /// Measures products with cold caches if one before the first sample took long.
-    fn compare_with_cold(
-        &mut self,
-        ready: &mut Entry<'a, T, S>,
-        typical: Duration,
-    ) -> Result<(), Outcome> {
+    fn compare_with_cold(&mut self, ready: &mut Entry<'a, T, S>, typical: Duration) -> Result<(), Outcome> {
         if ready.turns > 0 || !ready.late.is_doubtful(typical, S::DEVICE) {
             return Ok(());
         }
@@ -190,8 +185,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             return Ok(());
         }
         self.is_spoilt = true;
-        let reason =
-            "the clock of the process is not that of the system: a library has replaced it";
+        let reason = "the clock of the process is not that of the system: a library has replaced it";
         Err(Outcome::new(Status::Failed, reason.into()))
     }
 

@@ -72,12 +72,7 @@ pub fn measure_on_ranks<T: Sent>(
 }
 
 /// Returns the complete x, this rank's part of y0, and its reference. The number of ranks changes no value.
-fn inputs<T: Sent>(
-    bench: &Bench,
-    ranks: &Ranks,
-    matrix: &Distributed,
-    share: &Csr<T>,
-) -> Inputs<T> {
+fn inputs<T: Sent>(bench: &Bench, ranks: &Ranks, matrix: &Distributed, share: &Csr<T>) -> Inputs<T> {
     let all = Inputs::without_reference(bench.settings, matrix.shape.rows, matrix.shape.cols);
     let y0 = all.y0[matrix.partition.stored(ranks.rank())].to_vec();
     let sums = sums(ranks, matrix, share, &all.x);
@@ -237,16 +232,14 @@ impl<'a, T: Sent> Timer<'a, T> for Distribution<'a, T> {
         };
         ranks.barrier();
         let start = clock.now();
-        let mut product =
-            Product::new(ranks, matrix, csr, needed, request.isa, self.steps.clone())?;
+        let mut product = Product::new(ranks, matrix, csr, needed, request.isa, self.steps.clone())?;
         let setup = matrix.cut + numbering + self.longest(clock.now() - start);
         let bytes = ranks.sum(&[product.gather.bytes() as u64])[0];
         let note = self.note(&product);
-        let prepared =
-            Prepared::of_part([self.y.len(), self.x.len()], 0, move |alpha, x, beta, y| {
-                product.multiply(alpha, x, beta, y);
-                Ok(())
-            });
+        let prepared = Prepared::of_part([self.y.len(), self.x.len()], 0, move |alpha, x, beta, y| {
+            product.multiply(alpha, x, beta, y);
+            Ok(())
+        });
         Ok((prepared.with_note(note).with_library(&ranks.library(), Some(bytes)), setup))
     }
 

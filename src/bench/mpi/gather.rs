@@ -21,9 +21,9 @@ impl Side {
         let mut places = Vec::with_capacity(counts.len());
         for &count in &counts {
             places.push(end);
-            end = end.checked_add(count).ok_or_else(|| {
-                Failed("MPI cannot exchange more than 2^31 values of x at once".into())
-            })?;
+            end = end
+                .checked_add(count)
+                .ok_or_else(|| Failed("MPI cannot exchange more than 2^31 values of x at once".into()))?;
         }
         Ok(Self { counts, places })
     }
@@ -99,11 +99,7 @@ impl<T: Scalar + Equivalence> Gather<T> {
     }
 }
 
-fn exchange<V: Equivalence>(
-    ranks: &Ranks,
-    (values, to): (&[V], &Side),
-    (buffer, from): (&mut [V], &Side),
-) {
+fn exchange<V: Equivalence>(ranks: &Ranks, (values, to): (&[V], &Side), (buffer, from): (&mut [V], &Side)) {
     let outgoing = Parts::new(values, &to.counts[..], &to.places[..]);
     let mut incoming = PartsMut::new(buffer, &from.counts[..], &from.places[..]);
     ranks.world.all_to_all_varcount_into(&outgoing, &mut incoming);

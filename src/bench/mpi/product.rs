@@ -67,8 +67,7 @@ impl<'a, T: Sent> Product<'a, T> {
     pub fn multiply(&mut self, alpha: T, x: &[T], beta: T, y: &mut [T]) {
         self.gather.run(self.ranks, x);
         self.steps.end();
-        let path =
-            Coordinate { row: 0, nonzero: 0 }..Coordinate { row: y.len(), nonzero: self.csr.nnz() };
+        let path = Coordinate { row: 0, nonzero: 0 }..Coordinate { row: y.len(), nonzero: self.csr.nnz() };
         let operands = Operands { alpha, x: &self.gather.x, beta };
         let tail = consume(self.isa, &self.csr, path, operands, y, self.prefetch);
         self.steps.end();
@@ -115,11 +114,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Times the steps of products, each after a barrier and as on the slowest rank. All ranks must call it.
-    pub fn parts(
-        &self,
-        ranks: &Ranks,
-        mut product: impl FnMut() -> Result<(), Failed>,
-    ) -> Result<Parts, Failed> {
+    pub fn parts(&self, ranks: &Ranks, mut product: impl FnMut() -> Result<(), Failed>) -> Result<Parts, Failed> {
         let (mut longest, mut own) = ([0.0; 3], 0.0);
         for _ in 0..STAGE_PRODUCTS {
             ranks.barrier();

@@ -10,8 +10,7 @@ use mpi::traits::{Communicator, CommunicatorCollectives, Equivalence, Root};
 use mpi::{Count, Rank, Threading};
 
 /// The environment variables in which launchers pass the rank and the number of processes.
-const LAUNCHERS: [[&str; 2]; 2] =
-    [["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"], ["PMI_RANK", "PMI_SIZE"]];
+const LAUNCHERS: [[&str; 2]; 2] = [["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"], ["PMI_RANK", "PMI_SIZE"]];
 
 /// Returns the rank of this process and the number of processes, from the launcher's environment variables, without
 /// initialising MPI; (0, 1) without a launcher.
@@ -32,8 +31,8 @@ pub struct Ranks {
 impl Ranks {
     /// Initialises MPI. From now on a panic aborts all processes, because they would wait for this one forever.
     pub fn start() -> Result<Self> {
-        let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)
-            .ok_or_else(|| anyhow!("MPI was initialised before"))?;
+        let (universe, _) =
+            mpi::initialize_with_threading(Threading::Funneled).ok_or_else(|| anyhow!("MPI was initialised before"))?;
         let report = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
             report(panic);

@@ -60,11 +60,7 @@ impl<'s> Rows<'s> {
     }
 
     /// Passes row, column and value of each entry of `rows` to `take`; for a file also those of other rows.
-    pub fn each(
-        &self,
-        rows: Range<usize>,
-        mut take: impl FnMut(usize, u32, f64),
-    ) -> Result<(), LoadError> {
+    pub fn each(&self, rows: Range<usize>, mut take: impl FnMut(usize, u32, f64)) -> Result<(), LoadError> {
         match self {
             Self::File(stream) => stream.each(take)?,
             Self::Made(generator) => generator.each_row(rows, |row, columns, values| {

@@ -155,8 +155,7 @@ impl<'p> Collector<'p> {
 pub fn need(partition: &Partition, rank: usize, cols: usize, run: &RunSettings) -> u64 {
     let touched = partition.touched(rank);
     let entries = touched.clone().map(|row| partition.length(row) as u64).sum();
-    let share =
-        Extent::announced(touched.len() + 1, cols, partition.nonzeros(rank).len() as u64, 1);
+    let share = Extent::announced(touched.len() + 1, cols, partition.nonzeros(rank).len() as u64, 1);
     let collected = Extent { nnz: entries, ..share }.csr() + COLLECTED_ROW * share.rows;
     let in_precision = |&precision| need::all(&share, &run.settings, precision, Order::Natural);
     // If all of x is gathered, the product has a copy of the share.

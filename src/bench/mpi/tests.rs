@@ -87,10 +87,9 @@ fn shares_of_generated_matrices() {
 fn shares_of_files() {
     let dir = tempfile::tempdir().unwrap();
     let coordinate = |kind: &str| format!("%%MatrixMarket matrix coordinate {kind}\n");
-    let general = coordinate("real general")
-        + "3 5 9\n2 3 1e16\n2 5 1\n2 3 1\n2 1 2\n2 3 -1e16\n2 5 4\n3 1 1\n1 1 1\n2 4 7\n";
-    let symmetric =
-        coordinate("real symmetric") + "4 4 6\n2 1 3\n3 1 1\n1 2 5\n4 4 2\n4 4 1\n4 1 1\n";
+    let general =
+        coordinate("real general") + "3 5 9\n2 3 1e16\n2 5 1\n2 3 1\n2 1 2\n2 3 -1e16\n2 5 4\n3 1 1\n1 1 1\n2 4 7\n";
+    let symmetric = coordinate("real symmetric") + "4 4 6\n2 1 3\n3 1 1\n1 2 5\n4 4 2\n4 4 1\n4 1 1\n";
     let skew = coordinate("integer skew-symmetric") + "3 3 2\n2 1 3\n3 2 5\n";
     let pattern = coordinate("pattern general") + "2 2 2\n% a comment\n1 2\n\n1 1\n";
     let array = "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n".into();
@@ -128,8 +127,7 @@ fn broken_files_and_changing_sources_are_errors() {
     assert!(message.ends_with("a.mtx:3: the file ends after 1 of 2 entries"), "{message}");
     // More entries than a CSR of one process can have are read rank by rank.
     let many = dir.path().join("many.mtx");
-    fs::write(&many, "%%MatrixMarket matrix coordinate real general\n2 2 3339184668\n1 1 1\n")
-        .unwrap();
+    fs::write(&many, "%%MatrixMarket matrix coordinate real general\n2 2 3339184668\n1 1 1\n").unwrap();
     let source = Source::File(many);
     let rows = Rows::open(&source, &Options::default()).unwrap();
     let message = rows.check(rows.lengths(0, 1).unwrap().1).unwrap_err().to_string();
@@ -145,18 +143,12 @@ fn broken_files_and_changing_sources_are_errors() {
 fn a_share_that_no_rank_can_index_is_refused() {
     let partition = Partition::new(vec![1 << 31; 3], 2);
     let refusal = Collector::new(&partition, 0, 9).err().unwrap().to_string();
-    let expected =
-        "each of 2 ranks would have 3221225473 nonzeros, but can index at most 2147483647";
+    let expected = "each of 2 ranks would have 3221225473 nonzeros, but can index at most 2147483647";
     assert!(refusal.starts_with(expected), "{refusal}");
 }
 
 /// Computes a product as [`super::product`] does. Returns the sums of the rows, of which y has the results.
-fn product<T: Scalar + Lanes>(
-    rows: &Rows,
-    partition: &Partition,
-    given: &Operands<T>,
-    y: &mut [T],
-) -> Vec<RowSum> {
+fn product<T: Scalar + Lanes>(rows: &Rows, partition: &Partition, given: &Operands<T>, y: &mut [T]) -> Vec<RowSum> {
     let (mut sums, mut tails): (Vec<RowSum>, Vec<_>) = Default::default();
     for rank in 0..partition.ranks() {
         let share = share(rows, partition, rank).unwrap().csr;
@@ -187,12 +179,10 @@ fn product<T: Scalar + Lanes>(
 fn products_are_right<T: Scalar + Lanes>() {
     for spec in SPECS {
         let source = parse(spec);
-        let csr =
-            source.open(Options::default(), ReadBounds::NONE).unwrap().load(None).unwrap().csr;
+        let csr = source.open(Options::default(), ReadBounds::NONE).unwrap().load(None).unwrap().csr;
         let csr: Csr<T> = csr.to_precision().unwrap().into_owned();
         let rows = Rows::open(&source, &Options::default()).unwrap();
-        let wave =
-            |len: usize| (0..len).map(|k| T::narrow((k as f64 + 1.0).sin())).collect::<Vec<T>>();
+        let wave = |len: usize| (0..len).map(|k| T::narrow((k as f64 + 1.0).sin())).collect::<Vec<T>>();
         let (x, y0) = (wave(csr.cols()), wave(csr.rows()));
         for (ranks, beta) in [(1, 0.0), (2, 0.5), (3, 0.0), (4, 0.5), (7, 0.0), (70, -1.0)] {
             let (alpha, beta) = (T::narrow(-2.0), T::narrow(beta));

@@ -91,15 +91,10 @@ enum Silence {
 
 impl Running<Event> {
     /// Starts a child, and waits until it is ready. Returns it with the run record that it sends.
-    pub fn start(
-        program: &Path,
-        hello: &Hello,
-        interrupted: &AtomicBool,
-    ) -> Result<(Self, RunRecord)> {
+    pub fn start(program: &Path, hello: &Hello, interrupted: &AtomicBool) -> Result<(Self, RunRecord)> {
         let is_huge = hello.plan.run.settings.pages == Pages::Huge;
         let tunables = is_huge.then(huge::tunables).flatten();
-        let mut variables: Variables =
-            tunables.map(|it| (huge::VARIABLE, it.into())).into_iter().collect();
+        let mut variables: Variables = tunables.map(|it| (huge::VARIABLE, it.into())).into_iter().collect();
         let place = (!hello.added.is_empty()).then(tempfile::tempdir).transpose()?;
         variables.extend(place.iter().flat_map(|place| of_place(place.path())));
         let mut running = Self::spawn(program, &["worker"], variables)?;
@@ -157,15 +152,7 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
         drop(own);
         let (sender, messages) = channel();
         let from = socket.try_clone()?;
-        let running = Self {
-            process,
-            place: None,
-            is_used: false,
-            theirs: end,
-            descriptor: None,
-            socket,
-            messages,
-        };
+        let running = Self { process, place: None, is_used: false, theirs: end, descriptor: None, socket, messages };
         let listening = std::thread::Builder::new();
         let listening = listening.spawn(move || pass_on(&from, &sender)).map_err(explained);
         listening.context("cannot start the thread that listens to a child process")?;

@@ -86,9 +86,7 @@ fn after_event(event: &Event, lag: Duration, watch: &Watch, collector: &Collecto
     match event {
         Event::Partial(_) => Next::TakeIfInterrupted,
         Event::End(Ok(())) => Next::Done,
-        Event::End(Err(Stopped::Lost { reason, .. })) => {
-            Next::End(Outcome::new(Status::Failed, reason.clone()))
-        }
+        Event::End(Err(Stopped::Lost { reason, .. })) => Next::End(Outcome::new(Status::Failed, reason.clone())),
         Event::End(Err(Stopped::Interrupted)) => Next::Interrupted,
         _ => Next::Take,
     }
@@ -114,8 +112,7 @@ pub fn consequence(watch: &Watch, open: Vec<RowKey>, ends_without_cause: usize) 
     if watch.is_of_matrix() {
         return Consequence::GiveUp;
     }
-    let concerns =
-        |cell: &RowKey| watch.step.as_ref().is_some_and(|step: &Step| step.concerns(cell));
+    let concerns = |cell: &RowKey| watch.step.as_ref().is_some_and(|step: &Step| step.concerns(cell));
     let concerned: Vec<_> = open.into_iter().filter(concerns).collect();
     if concerned.is_empty() { Consequence::GiveUp } else { Consequence::EndCells(concerned) }
 }

@@ -49,9 +49,7 @@ impl<'a> Runner<'a> {
             ask_for_gpu(&plan.run, env)?;
             let (children, record) = match children(&program, plan, env) {
                 // A GPU that can be opened may still fail when it is used for the first time.
-                Err(error) if error.is::<NotReady>() && env.gpus.give_up(&error) => {
-                    children(&program, plan, env)?
-                }
+                Err(error) if error.is::<NotReady>() && env.gpus.give_up(&error) => children(&program, plan, env)?,
                 started => started?,
             };
             return Ok((Self::Children(children), record));
@@ -87,17 +85,11 @@ impl<'a> Runner<'a> {
 
 /// Starts the children. Returns them with the run record, which is that of the child with the most threads, extended
 /// by the cells of all children.
-fn children<'a>(
-    program: &Path,
-    plan: &Plan,
-    env: &Env<'a>,
-) -> Result<(Vec<Supervisor<'a>>, RunRecord)> {
+fn children<'a>(program: &Path, plan: &Plan, env: &Env<'a>) -> Result<(Vec<Supervisor<'a>>, RunRecord)> {
     let chosen = chosen(&plan.run)?;
     let of_cpu = chosen.iter().filter(|choice| choice.method.device() == Device::Cpu);
     let of_cpu: Vec<_> = of_cpu.map(Choice::name).collect();
-    let hello = |process: &Process| {
-        Hello::new(process.plan(plan, &of_cpu), env.run_id.clone(), env.gpus.clone())
-    };
+    let hello = |process: &Process| Hello::new(process.plan(plan, &of_cpu), env.run_id.clone(), env.gpus.clone());
     let mut all = Vec::new();
     let mut records = Vec::new();
     for dividing in processes(&plan.run, &chosen).chunk_by(|it, _| it.role == Role::Helper) {

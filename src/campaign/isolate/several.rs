@@ -42,11 +42,7 @@ struct Several<'w> {
 }
 
 /// Measures a matrix with these processes, and with further ones in the place of the last.
-pub(super) fn measure(
-    processes: &mut [Supervisor],
-    work: &Work,
-    emit: &mut dyn FnMut(Event),
-) -> Result<Finish> {
+pub(super) fn measure(processes: &mut [Supervisor], work: &Work, emit: &mut dyn FnMut(Event)) -> Result<Finish> {
     let (last, others) = processes.split_last_mut().expect("there is a process");
     let further = if others.is_empty() { 0 } else { last.record.settings.further_processes };
     let begun = Instant::now();
@@ -231,8 +227,7 @@ mod tests {
         let work = Work::new(&source, 0);
         let equal = [[1.0, 1.1, 2.0], [1.1, 1.0, 2.1], [1.0, 1.0, 2.0]].repeat(2);
         let differ: Vec<_> = equal.iter().map(|[_, b, c]| [0.5 * b, *b, *c]).collect();
-        let fails: Vec<_> =
-            equal.iter().map(|&[a, b, _]| [a, if b == 1.1 { 5.0 } else { b }, b]).collect();
+        let fails: Vec<_> = equal.iter().map(|&[a, b, _]| [a, if b == 1.1 { 5.0 } else { b }, b]).collect();
         for (times, open, ok) in [
             (equal, &["a", "b"][..], [true, true, true]),
             (differ, &[], [true, true, true]),

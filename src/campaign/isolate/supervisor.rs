@@ -45,12 +45,7 @@ enum Attempt {
 
 impl<'a> Supervisor<'a> {
     /// Starts a child. Returns an error if it cannot be started or refuses the command line.
-    pub fn start(
-        program: PathBuf,
-        mut hello: Hello,
-        interrupted: &'a AtomicBool,
-        process: Process,
-    ) -> Result<Self> {
+    pub fn start(program: PathBuf, mut hello: Hello, interrupted: &'a AtomicBool, process: Process) -> Result<Self> {
         let (running, record) = Running::start(&program, &hello, interrupted)?;
         // This is for a child that replaces the first one.
         hello.plan.run.quiet = true;
@@ -248,9 +243,7 @@ fn seen<'e>(
         Err(RecvTimeoutError::Disconnected) => Answer::Ended,
         // A process that it has started may keep the connection open.
         Err(RecvTimeoutError::Timeout) if running.has_ended() => Answer::Ended,
-        Err(RecvTimeoutError::Timeout) if running.has_too_many_processes() => {
-            Answer::TooManyProcesses
-        }
+        Err(RecvTimeoutError::Timeout) if running.has_too_many_processes() => Answer::TooManyProcesses,
         Err(RecvTimeoutError::Timeout) => Answer::Silence,
     }
 }

@@ -124,11 +124,7 @@ fn a_worker_follows_its_script() {
 
 /// Returns what the child with this number sends after it has begun to read the matrix; `None` if it lets code of a
 /// plug-in send it.
-fn follow(
-    script: &str,
-    nth: usize,
-    MatrixTask { sizes, part, .. }: &MatrixTask,
-) -> Option<Vec<Event>> {
+fn follow(script: &str, nth: usize, MatrixTask { sizes, part, .. }: &MatrixTask) -> Option<Vec<Event>> {
     Some(match (script, nth) {
         ("ends after the matrix", _) => vec![ended()],
         ("finds no memory", _) => std::process::exit(OUT_OF_MEMORY),
@@ -165,9 +161,9 @@ fn follow(
 /// Does what code of a plug-in, method a, could do in the name of the child.
 fn forge(script: &str, socket: UnixStream) {
     match script {
-        "sends two rows" => [step("a", Turn::Other), row("a"), row("a")]
-            .iter()
-            .for_each(|event| send(&socket, event).unwrap()),
+        "sends two rows" => {
+            [step("a", Turn::Other), row("a"), row("a")].iter().for_each(|event| send(&socket, event).unwrap())
+        }
         "has another clock" => send_at(Duration::ZERO, &socket, &row("a")).unwrap(),
         "sends noise" => (&socket).write_all(&[255; 99]).unwrap(),
         "replaces its connection" => {
@@ -215,8 +211,7 @@ fn described(row: &Row) -> String {
 
 #[test]
 fn children_that_end_are_replaced_and_results_are_kept() {
-    let end =
-        |status| format!("the child process exited with status {status} while reading the matrix");
+    let end = |status| format!("the child process exited with status {status} while reading the matrix");
     let (reading, killed) = (format!("b: {}", end(3)), end(12) + ", as when memory runs out");
     let stopped = "a: the child process received a signal to end while running a";
     let early = "the child process exited with status 3 between methods";
@@ -280,8 +275,7 @@ fn a_child_without_an_answer_is_an_error() {
     let limit = Duration::from_millis(300);
     let ask = |script| ask::<Value>("/bin/sh".as_ref(), &["-c", script], limit);
     let invalid = "the child process sent a message that is none of this program: ";
-    let (huge, nested) =
-        ("it has 1311768467463790320 bytes, more than 268435456", "RecursionLimitExceeded");
+    let (huge, nested) = ("it has 1311768467463790320 bytes, more than 268435456", "RecursionLimitExceeded");
     let (huge, nested) = (format!("{invalid}{huge}"), format!("{invalid}{nested}"));
     for (script, end) in [
         ("exec sleep 100", "the child process did not answer within 0.3 s"),
@@ -290,10 +284,7 @@ fn a_child_without_an_answer_is_an_error() {
         // An incomplete message of one byte.
         (r"printf '\001\000' >&0; exit 3", "the child process exited with status 3"),
         (r"printf '\360\336\274\232\170\126\064\022%08d' 0 >&0; exec sleep 100", &huge),
-        (
-            r"printf '\054\001\000\000\000\000\000\000%08d' 0 >&0; printf '\201%.0s' $(seq 300) >&0",
-            &nested,
-        ),
+        (r"printf '\054\001\000\000\000\000\000\000%08d' 0 >&0; printf '\201%.0s' $(seq 300) >&0", &nested),
     ] {
         assert_eq!(ask(script).unwrap_err().to_string(), end);
     }

@@ -91,32 +91,21 @@ impl Watch {
     pub fn forgery(&self, event: &Event, collector: &Collector) -> Option<&'static str> {
         let is_of_interrupt = matches!(
             event,
-            Event::Row(..)
-                | Event::Samples { .. }
-                | Event::Partial(_)
-                | Event::End(Err(Stopped::Interrupted))
+            Event::Row(..) | Event::Samples { .. } | Event::Partial(_) | Event::End(Err(Stopped::Interrupted))
         );
         match event {
-            _ if self.is_early && !is_of_interrupt => {
-                Some("sent results of a method before its end")
-            }
+            _ if self.is_early && !is_of_interrupt => Some("sent results of a method before its end"),
             Event::Ready(_) => Some("reported again that it is ready"),
             Event::Step(Step::Method(cell, _)) if !collector.open().contains(cell) => {
                 Some("began with a method that was not to be measured")
             }
-            Event::Matrix(_) if self.step != Some(Step::Load) => {
-                Some("described a matrix that it was not reading")
-            }
+            Event::Matrix(_) if self.step != Some(Step::Load) => Some("described a matrix that it was not reading"),
             Event::Row(row, _) if !collector.awaits(row) => Some("sent a second row of a method"),
-            Event::Samples { cell, .. } if self.sampled.contains(cell) => {
-                Some("sent the samples of a method twice")
-            }
+            Event::Samples { cell, .. } if self.sampled.contains(cell) => Some("sent the samples of a method twice"),
             Event::Group(group) if !collector.has_rows_of(group) => {
                 Some("reported the end of methods without all of their rows")
             }
-            Event::End(Ok(())) if !self.is_over && !collector.is_complete() => {
-                Some("reported its end")
-            }
+            Event::End(Ok(())) if !self.is_over && !collector.is_complete() => Some("reported its end"),
             _ => None,
         }
     }

@@ -28,9 +28,7 @@ pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
     let _ = set_child_subreaper(true);
     // This may not be permitted; then the system chooses the process.
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
-    let hello = receive::<Hello>(&socket)
-        .context("worker is a command that only spmv-bench itself runs")?
-        .message;
+    let hello = receive::<Hello>(&socket).context("worker is a command that only spmv-bench itself runs")?.message;
     // The parent may have ended before the call of `set_pdeathsig`.
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     take_input_of(hello.parent);

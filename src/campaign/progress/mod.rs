@@ -50,8 +50,7 @@ impl Progress {
     /// Creates the display for matrices with these numbers of entries and of open methods.
     pub fn new(sizes: &[(u64, usize)], settings: &Settings, display: Display) -> Self {
         let open = sizes.iter().filter(|(_, methods)| *methods > 0);
-        let seconds =
-            |&(entries, methods): &(u64, usize)| Estimate::of(entries, settings).seconds(methods);
+        let seconds = |&(entries, methods): &(u64, usize)| Estimate::of(entries, settings).seconds(methods);
         let pace = Pace::new(settings.clone(), sizes.len(), open.map(seconds).sum());
         let methods = (display == Display::Methods).then(Vec::new);
         let state = Arc::new(Mutex::new(State { pace, clock: Instant::now(), methods }));
@@ -122,8 +121,7 @@ impl State {
         let most = rows.saturating_sub(FREE_LINES);
         let last = &methods[methods.len().saturating_sub(most)..];
         let lines = if last.is_empty() { Vec::new() } else { text::lines_of(last, columns) };
-        let cut =
-            |line: String| truncate_str(&shown(&line), columns.saturating_sub(1), "…").into_owned();
+        let cut = |line: String| truncate_str(&shown(&line), columns.saturating_sub(1), "…").into_owned();
         std::iter::once(words).chain(lines).map(cut).collect::<Vec<_>>().join("\n")
     }
 }

@@ -40,8 +40,7 @@ impl Current {
     /// Returns the expected time of the remaining steps, the current one included.
     fn rest(&self) -> f64 {
         let Estimate { read, prepare, turn, .. } = self.estimate;
-        let of_method =
-            |[prepares, rounds]: &[usize; 2]| *prepares as f64 * prepare + *rounds as f64 * turn;
+        let of_method = |[prepares, rounds]: &[usize; 2]| *prepares as f64 * prepare + *rounds as f64 * turn;
         let methods: f64 = self.open.values().map(of_method).sum();
         methods + if self.was_read { 0.0 } else { read }
     }

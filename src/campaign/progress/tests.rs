@@ -126,8 +126,7 @@ fn a_matrix_that_is_not_measured_corrects_nothing() {
 #[test]
 fn a_line_shows_progress_remaining_time_and_current_step() {
     let round = Step::Method(cells(1).remove(0), Turn::Round { number: 2, of: 6 });
-    for (step, expected) in
-        [(round, "f64 on cpu, round 2 of 6: m0"), (Step::Duel(cells(2)), "running m0, m1 in turns")]
+    for (step, expected) in [(round, "f64 on cpu, round 2 of 6: m0"), (Step::Duel(cells(2)), "running m0, m1 in turns")]
     {
         let mut one = Pace::new(settings(), 1, 0.0);
         one.begin("a.mtx".into(), 100_000, cells(1));
@@ -144,8 +143,7 @@ fn a_line_shows_progress_remaining_time_and_current_step() {
 /// A terminal with few lines shows only the last methods, and a narrow one only their names.
 #[test]
 fn methods_are_listed_below_as_far_as_there_is_room() {
-    let rows = ["first", "second", "third method"]
-        .map(|name| Row { method_name: Some(name.into()), ..Row::default() });
+    let rows = ["first", "second", "third method"].map(|name| Row { method_name: Some(name.into()), ..Row::default() });
     let pace = Pace::new(settings(), 1, 0.0);
     let mut state = State { pace, clock: Instant::now(), methods: Some(rows.to_vec()) };
     let text = state.text(24, 200);

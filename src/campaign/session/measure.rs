@@ -34,9 +34,7 @@ impl Session<'_> {
             Err(reason) => Err(reason.clone()),
         };
         let reordered = reordered.as_ref().ok().and_then(Option::as_ref);
-        let held = csr.bytes()
-            + reordered.map_or(0, Reordered::bytes)
-            + problem.as_ref().map_or(0, Problem::bytes);
+        let held = csr.bytes() + reordered.map_or(0, Reordered::bytes) + problem.as_ref().map_or(0, Problem::bytes);
         for cells in cells.chunk_by(|a, b| a.key.device == b.key.device) {
             let device = Some(cells[0].key.device);
             emit(Event::Step(Step::Begin(GroupKey { device, ..common })));

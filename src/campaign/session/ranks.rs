@@ -27,8 +27,7 @@ impl Session<'_> {
             Ok(loaded) => loaded,
             Err(error) => {
                 let (name, reason) = (task.source.to_string(), format!("{error:#}"));
-                let ended =
-                    MatrixReport::without_groups(name, &self.run_id, Status::Failed, reason);
+                let ended = MatrixReport::without_groups(name, &self.run_id, Status::Failed, reason);
                 emit(Event::Matrix(Box::new(ended)));
                 return Ok(());
             }

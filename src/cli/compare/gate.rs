@@ -31,10 +31,7 @@ pub fn judge(
             End::Failed => writeln!(err, "slower by more than {percent} %: {shown}")?,
             End::Undecided => {
                 let needed = needed(it, counted);
-                writeln!(
-                    err,
-                    "not decided whether slower by more than {percent} %: {shown}; {needed}"
-                )?;
+                writeln!(err, "not decided whether slower by more than {percent} %: {shown}; {needed}")?;
             }
         }
     }
@@ -47,10 +44,7 @@ pub fn judge(
     }
     let ends = judged.iter().filter_map(|it| Some((&it.label, it.ratio.interval()?.1)));
     if let Some((label, most)) = ends.max_by(|a, b| a.1.total_cmp(&b.1)) {
-        writeln!(
-            err,
-            "passed; within its interval {label} may be {most:.2} times as long as in A"
-        )?;
+        writeln!(err, "passed; within its interval {label} may be {most:.2} times as long as in A")?;
     }
     Ok(CommandStatus::Ok)
 }
@@ -63,10 +57,7 @@ fn in_words(Judged { label, ratio, .. }: &Judged) -> String {
 /// Returns what would decide.
 fn needed(judged: &Judged, counted: &str) -> String {
     match (judged.ratio.half, judged.needed()) {
-        (None, _) => {
-            "rows of fewer than six samples have no interval: measure with --rounds 6 or more"
-                .into()
-        }
+        (None, _) => "rows of fewer than six samples have no interval: measure with --rounds 6 or more".into(),
         (_, None) => "it is too close to the limit, and no number of runs decides".into(),
         (_, Some(needed)) => format!("if that stays so, {needed} {counted} decide"),
     }

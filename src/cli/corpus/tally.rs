@@ -62,12 +62,7 @@ impl Tally {
         }
     }
 
-    pub fn write(
-        &self,
-        err: &mut dyn Write,
-        width: Option<u16>,
-        interrupted: bool,
-    ) -> io::Result<()> {
+    pub fn write(&self, err: &mut dyn Write, width: Option<u16>, interrupted: bool) -> io::Result<()> {
         let of = |status| self.rows.get(&status).copied().unwrap_or(0);
         let Self { matrices, trivial, .. } = self;
         let unreadable = self.unreadable.len();
@@ -87,8 +82,7 @@ impl Tally {
         write_first(err, "not measured: ", &self.unreadable, "their rows have no method")?;
         for (setting, times) in self.times.iter().filter(|group| !group.1.is_empty()) {
             let standings = Standings::over(times, None).together();
-            let planned =
-                self.planned.map(|products| format!(", {products} products with their setup"));
+            let planned = self.planned.map(|products| format!(", {products} products with their setup"));
             writeln!(err, "\n{setting}{}", planned.unwrap_or_default())?;
             writeln!(err, "{}", standings.table().to_text(width))?;
             let lines = standings.notes().into_iter().chain(answer(times, self.planned, None));

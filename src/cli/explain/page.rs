@@ -127,13 +127,11 @@ impl<'a> StagePage<'a> {
         write!(out, "\n{}: {} ms, {share} of the product", self.name, ms(self.modelled_ms))?;
         let Some(counts) = &self.counts else { return writeln!(out, "; no kernel") };
         writeln!(out, ", {}", bound(counts))?;
-        let busy =
-            self.busy_shares.iter().map(|(name, share)| format!("{name} {}", percent(*share)));
+        let busy = self.busy_shares.iter().map(|(name, share)| format!("{name} {}", percent(*share)));
         writeln!(out, "  busy:     {}", busy.collect::<Vec<_>>().join(", "))?;
         let occupancy = self.occupancy.map_or_else(|| "-".into(), percent);
         let Counts { registers, shared_bytes, .. } = counts;
-        let each =
-            format!("{registers} registers per thread, {shared_bytes} bytes of shared memory");
+        let each = format!("{registers} registers per thread, {shared_bytes} bytes of shared memory");
         writeln!(out, "  resident: {occupancy} of a multiprocessor's threads; {each} per block")?;
         writeln!(out, "  counted:  {}", counts.counted())?;
         self.write_cured(out)?;

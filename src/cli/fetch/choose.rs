@@ -10,11 +10,7 @@ use spmv_matrix::near::hint;
 
 /// Returns the distinct requested matrices in the order of the command line. `index` returns all matrices of the
 /// collection.
-pub fn matrices(
-    args: &FetchArgs,
-    datasets: &Datasets,
-    index: impl Fn() -> Vec<Matrix>,
-) -> Result<Vec<Matrix>> {
+pub fn matrices(args: &FetchArgs, datasets: &Datasets, index: impl Fn() -> Vec<Matrix>) -> Result<Vec<Matrix>> {
     let mut matrices = match &args.words[..] {
         [] if args.all || args.filter.is_some() => index(),
         [] => named(&["default".to_owned()], datasets, index)?,
@@ -34,11 +30,7 @@ pub fn matrices(
 }
 
 /// Returns the matrices that the words name. Reads the index only for matrices that the datasets do not have.
-fn named(
-    words: &[String],
-    datasets: &Datasets,
-    collection: impl Fn() -> Vec<Matrix>,
-) -> Result<Vec<Matrix>> {
+fn named(words: &[String], datasets: &Datasets, collection: impl Fn() -> Vec<Matrix>) -> Result<Vec<Matrix>> {
     let (mut matrices, mut index) = (Vec::new(), None);
     for word in words {
         if let Some(set) = datasets.sets.get(word) {

@@ -18,16 +18,10 @@ use crate::collection::fetch::plan::{State, WantedMatrix};
 use crate::collection::fetch::{Event, Fetch, FetchError};
 use spmv_results::table::terminal::shown;
 
-const BAR: &str =
-    "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";
+const BAR: &str = "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";
 const TOTAL: &str = "{bar:24} {pos} of {len} matrices, {elapsed}";
 
-pub fn run(
-    args: &FetchArgs,
-    tasks: &[WantedMatrix],
-    fetch: &Fetch,
-    env: &mut Env,
-) -> Result<CommandStatus> {
+pub fn run(args: &FetchArgs, tasks: &[WantedMatrix], fetch: &Fetch, env: &mut Env) -> Result<CommandStatus> {
     let begun = env.clock.now();
     let missing = missing(args, tasks, fetch, env)?;
     let present = tasks.iter().filter(|task| task.state == State::Present).count();
@@ -105,12 +99,7 @@ struct Downloads {
 
 /// Downloads the missing matrices. Their lines are printed in the order of the tasks; those of matrices whose sites
 /// cannot be reached come last, unless one message stands for all of them.
-fn download(
-    args: &FetchArgs,
-    missing: &[&WantedMatrix],
-    fetch: &Fetch,
-    env: &mut Env,
-) -> Downloads {
+fn download(args: &FetchArgs, missing: &[&WantedMatrix], fetch: &Fetch, env: &mut Env) -> Downloads {
     let mut bars = Bars::new(missing.len(), env.terminal && !args.quiet);
     let (mut done, mut unreachable) = (Downloads::default(), Vec::new());
     let (mut ended, mut next) = (BTreeMap::new(), 0);

@@ -38,10 +38,7 @@ pub fn matrices(tasks: &[WantedMatrix], out: &mut dyn Write) -> io::Result<()> {
             (missing, missing_bytes) = (missing + 1, missing_bytes + bytes);
         }
         let size = format!("~{}", megabytes(bytes));
-        writeln!(
-            out,
-            "{id:<width$}  {rows:>11}  {cols:>11}  {nnz:>13}  {size:>10}  {is_present:<7}  {kind}"
-        )?;
+        writeln!(out, "{id:<width$}  {rows:>11}  {cols:>11}  {nnz:>13}  {size:>10}  {is_present:<7}  {kind}")?;
     }
     let (present, megabytes) = (tasks.len() - missing, megabytes(missing_bytes));
     writeln!(out, "{present} present, {missing} to download: ~{megabytes} MB of archives")

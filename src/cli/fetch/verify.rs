@@ -19,12 +19,7 @@ use spmv_matrix::reader::is_matrix;
 
 /// Verifies the hashes of the files in the ledger, of all matrices or of the named ones. The status is bad if a
 /// file is wrong, missing or not in the ledger, or if there is no file at all.
-pub fn run(
-    args: &FetchArgs,
-    datasets: &Datasets,
-    folder: &Folder,
-    env: &mut Env,
-) -> Result<CommandStatus> {
+pub fn run(args: &FetchArgs, datasets: &Datasets, folder: &Folder, env: &mut Env) -> Result<CommandStatus> {
     let Ledger { rows, .. } = Ledger::read(folder)?;
     let named = ids(&args.words, datasets, rows.iter().map(|row| row.matrix.as_str()))?;
     let shown = folder.path.display();
@@ -57,10 +52,7 @@ pub fn run(
     }
     let unknown = unknown.len();
     if !args.quiet {
-        writeln!(
-            env.stderr,
-            "files: {correct} correct, {wrong} wrong, {missing} missing, {unknown} unknown"
-        )?;
+        writeln!(env.stderr, "files: {correct} correct, {wrong} wrong, {missing} missing, {unknown} unknown")?;
     }
     let is_bad = correct == 0 || wrong + missing + unknown > 0;
     Ok(CommandStatus::bad_if(is_bad))
@@ -84,9 +76,7 @@ fn state(row: &LedgerRow, folder: &Folder, env: &Env) -> Result<State> {
     Ok(match sha256(&folder.file(&row.file), env.interrupted) {
         Ok(found) if found == row.sha256 => State::Correct,
         Ok(found) => State::Wrong(format!("its SHA-256 is {found}, not {}", row.sha256)),
-        Err(error) => State::Wrong(
-            error.downcast::<FetchError>().map_or_else(|error| Ok(error.to_string()), Err)?,
-        ),
+        Err(error) => State::Wrong(error.downcast::<FetchError>().map_or_else(|error| Ok(error.to_string()), Err)?),
     })
 }
 

@@ -50,11 +50,8 @@ impl MeasureArgs {
     /// Returns all files to be written, each with the option that requests it.
     fn written(&self) -> Vec<(&'static str, PathBuf)> {
         let facts = if self.run_record.is_some() { "--run-record" } else { "the run record" };
-        let named = [
-            ("--output", self.output.clone()),
-            (facts, self.record_path()),
-            ("--samples", self.samples.clone()),
-        ];
+        let named =
+            [("--output", self.output.clone()), (facts, self.record_path()), ("--samples", self.samples.clone())];
         let named = named.into_iter().filter_map(|(what, path)| Some((what, path?)));
         let exports = self.exports.iter().map(|(_, path)| ("--export", path.clone()));
         named.chain(exports).collect()

@@ -42,9 +42,8 @@ impl MeasureArgs {
     }
 
     pub fn run_settings(&self) -> RunSettings {
-        let is_requested = |one: &Precision| {
-            self.precision.iter().any(|choice| choice.single().is_none_or(|own| own == *one))
-        };
+        let is_requested =
+            |one: &Precision| self.precision.iter().any(|choice| choice.single().is_none_or(|own| own == *one));
         let precisions = [Precision::F64, Precision::F32].into_iter().filter(is_requested);
         // A .cu file is measured alone unless the command line names methods.
         let kernels = Some(added::kernel_names()).filter(|names| !names.is_empty());

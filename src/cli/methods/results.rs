@@ -39,9 +39,7 @@ pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     let of_reference = matched::fastest(lines.iter().copied().filter(|l| l.method() == reference));
     let rows = METHODS.iter().filter_map(|method| {
         let own = matched::fastest(lines.iter().copied().filter(|l| l.method() == method.name));
-        let setup = own.iter().filter_map(|(matrix, (line, _))| {
-            Some(line.row.setup_ms? / of_reference.get(matrix)?.1)
-        });
+        let setup = own.iter().filter_map(|(matrix, (line, _))| Some(line.row.setup_ms? / of_reference.get(matrix)?.1));
         let memory = own.values().filter_map(|(line, _)| beyond_csr(&line.row));
         let [setup, memory] = [setup.collect::<Vec<_>>(), memory.collect()];
         Some((method, standings.method(method.name)?, setup, memory))
@@ -85,8 +83,7 @@ mod tests {
             assert!(style_of(method.name).is_some(), "LISTED in chart/look.rs: {}", method.name);
         }
         for name in DeviceFile::names() {
-            let DeviceFile { validated_percent, validated_methods, .. } =
-                DeviceFile::find(name).unwrap();
+            let DeviceFile { validated_percent, validated_methods, .. } = DeviceFile::find(name).unwrap();
             let of_file = ModelError { validated_percent, validated_methods };
             assert_eq!(ModelError::of(name), of_file, "{name}");
         }

@@ -70,8 +70,7 @@ fn known_models(names: &[String]) -> Result<()> {
 /// Returns the devices of the methods that a name or glob selects. The word may have parameters.
 fn devices(word: &str) -> impl Iterator<Item = Device> + use<> {
     let pattern = glob::Pattern::new(MethodName::parse(word).method).ok();
-    let methods = all()
-        .filter(move |method| pattern.as_ref().is_some_and(|pattern| pattern.matches(method.name)));
+    let methods = all().filter(move |method| pattern.as_ref().is_some_and(|pattern| pattern.matches(method.name)));
     methods.map(|method| method.device())
 }
 
@@ -114,8 +113,7 @@ pub fn runs(block: &Block, cores: usize, models: &[String]) -> Vec<RunSettings> 
 
 fn settings(block: &Block) -> Settings {
     let protocol = Settings::new(block.protocol.unwrap_or(Protocol::MergeSpmv));
-    let [rounds, iterations] =
-        [block.rounds, block.iterations].map(|number| number.map(|number| number as usize));
+    let [rounds, iterations] = [block.rounds, block.iterations].map(|number| number.map(|number| number as usize));
     Settings {
         rounds: rounds.unwrap_or(protocol.rounds),
         iterations: iterations.or(protocol.iterations),
@@ -126,11 +124,7 @@ fn settings(block: &Block) -> Settings {
     }
 }
 
-fn multiplied<T>(
-    runs: Vec<RunSettings>,
-    values: &[T],
-    set: impl Fn(&mut RunSettings, &T),
-) -> Vec<RunSettings> {
+fn multiplied<T>(runs: Vec<RunSettings>, values: &[T], set: impl Fn(&mut RunSettings, &T)) -> Vec<RunSettings> {
     let mut all = Vec::new();
     for (run, value) in runs.iter().flat_map(|run| values.iter().map(move |value| (run, value))) {
         all.push(run.clone());
@@ -191,8 +185,7 @@ mod tests {
         assert_eq!(all[0], RunSettings { threads: vec![1], ..common.clone() });
         let last = RunSettings { threads: vec![2], orders: vec![Order::Rcm], ..common.clone() };
         assert_eq!(all[7], RunSettings { precisions: vec![Precision::F32], ..last });
-        let plain =
-            RunSettings { settings: Settings::new(Protocol::MergeSpmv), expand: true, ..common };
+        let plain = RunSettings { settings: Settings::new(Protocol::MergeSpmv), expand: true, ..common };
         assert_eq!(runs(&parse(&block(methods, "")).unwrap().blocks[0], 2, &[]), [plain]);
     }
 

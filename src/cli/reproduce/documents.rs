@@ -50,10 +50,7 @@ fn names(root: &Path) -> Result<BTreeSet<String>> {
 }
 
 /// Returns the text with all blocks made anew, and the lines and words of those that differ.
-fn with_blocks(
-    text: &str,
-    block: impl Fn(&str) -> Result<String>,
-) -> Result<(String, Vec<(usize, String)>)> {
+fn with_blocks(text: &str, block: impl Fn(&str) -> Result<String>) -> Result<(String, Vec<(usize, String)>)> {
     let (mut written, mut changed, mut rest) = (String::new(), Vec::new(), text);
     while let Some((before, after)) = rest.split_once(BEGIN) {
         let line = 2 + text[..text.len() - rest.len() + before.len()].matches('\n').count();

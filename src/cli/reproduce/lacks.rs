@@ -68,13 +68,7 @@ impl Tried {
             return Ok(());
         }
         let methods = Some(new.into_iter().cloned().collect());
-        let once = Settings {
-            iterations: Some(1),
-            warmups: 0,
-            rounds: 1,
-            processes: 1,
-            ..batch.run.settings.clone()
-        };
+        let once = Settings { iterations: Some(1), warmups: 0, rounds: 1, processes: 1, ..batch.run.settings.clone() };
         let orders = vec![Order::Natural];
         let run = RunSettings { methods, settings: once, orders, quiet: true, ..batch.run.clone() };
         let mut campaign = Campaign::start(&CampaignPlan::new(run), true, Vec::new(), env)?;
@@ -90,8 +84,7 @@ impl Tried {
     /// Reads the first lines of a matrix. Returns why it cannot be read.
     fn try_matrix(&mut self, source: &Source, run: &RunSettings) -> Option<&String> {
         let check = || {
-            let checked =
-                source.open(run.reading(), ReadBounds::NONE).and_then(|file| file.check());
+            let checked = source.open(run.reading(), ReadBounds::NONE).and_then(|file| file.check());
             checked.err().map(|error| of_matrix(source, &error.to_string()))
         };
         self.matrices.entry(source.to_string()).or_insert_with(check).as_ref()

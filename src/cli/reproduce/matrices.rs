@@ -129,9 +129,8 @@ impl<'a> Library<'a> {
         let depth = |file: &&(Source, u64)| matrix_parts(&text(file)).len();
         let name = matrix_name(id);
         let of_group = named(&id.replace('/', "-")).next();
-        let of_group = of_group.or_else(|| {
-            named(name).find(|file| matrix_parts(&text(file)).ends_with(&matrix_parts(id)))
-        });
+        let of_group =
+            of_group.or_else(|| named(name).find(|file| matrix_parts(&text(file)).ends_with(&matrix_parts(id))));
         let least = named(name).map(|file| depth(&file)).min();
         let mut upper = named(name).filter(|file| Some(depth(file)) == least);
         of_group.or_else(|| upper.next().filter(|_| upper.next().is_none()))
@@ -142,30 +141,23 @@ impl<'a> Library<'a> {
         let found = self.files.iter().map(Found::of_file).collect();
         let mut wanted = Wanted { found, ..Wanted::default() };
         if self.files.is_empty() && self.args.surrogates {
-            for matrix in
-                self.datasets.matrices.values().filter(|matrix| matrix.surrogate.is_some())
-            {
+            for matrix in self.datasets.matrices.values().filter(|matrix| matrix.surrogate.is_some()) {
                 wanted.found.extend(self.matrix(matrix)?);
             }
         } else if self.files.is_empty() {
-            wanted
-                .missing
-                .push(format!("all matrices: {} contains none", self.args.data.display()));
+            wanted.missing.push(format!("all matrices: {} contains none", self.args.data.display()));
         }
         self.thin(&mut wanted.found);
         Ok(wanted)
     }
 
     fn of_set(&self, word: &str) -> Result<Vec<&Matrix>> {
-        let (name, class) =
-            word.split_once('/').map_or((word, None), |(name, class)| (name, Some(class)));
-        let set =
-            self.datasets.sets.get(name).with_context(|| format!("there is no set '{name}'"))?;
+        let (name, class) = word.split_once('/').map_or((word, None), |(name, class)| (name, Some(class)));
+        let set = self.datasets.sets.get(name).with_context(|| format!("there is no set '{name}'"))?;
         let Some(class) = class else { return Ok(self.datasets.matrices_of(set)) };
         let Matrices::Members(members) = &set.matrices else { return Ok(Vec::new()) };
         let own = members.iter().filter(|member| member.class.as_deref() == Some(class));
-        let matrices: Vec<_> =
-            own.filter_map(|member| self.datasets.matrices.get(&member.id)).collect();
+        let matrices: Vec<_> = own.filter_map(|member| self.datasets.matrices.get(&member.id)).collect();
         ensure!(!matrices.is_empty(), "set {name} has no class '{class}'");
         Ok(matrices)
     }

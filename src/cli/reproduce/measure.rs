@@ -34,12 +34,7 @@ pub struct Done {
 
 impl Done {
     /// Joins the rows of an experiment with what its definition knows of them.
-    pub fn of(
-        experiment: &Experiment,
-        mut lines: Vec<RecordedRow>,
-        stages: Vec<StageRow>,
-        store: Store,
-    ) -> Self {
+    pub fn of(experiment: &Experiment, mut lines: Vec<RecordedRow>, stages: Vec<StageRow>, store: Store) -> Self {
         name_matrices(vec![lines.iter_mut().collect()]);
         let lines = experiment.known.join(lines);
         let bad = lines.iter().any(|line| line.row.is_bad());
@@ -86,9 +81,9 @@ struct Run<'a> {
 
 impl Plan {
     fn files(&self) -> impl Iterator<Item = (&Batch, String)> {
-        self.batches.iter().flat_map(|batch| {
-            batch.found.iter().map(move |found| (batch, found.source.to_string()))
-        })
+        self.batches
+            .iter()
+            .flat_map(|batch| batch.found.iter().map(move |found| (batch, found.source.to_string())))
     }
 }
 
@@ -115,8 +110,7 @@ impl Run<'_> {
 
     /// Measures the matrices of a batch that have no rows yet. Returns whether it was interrupted.
     fn measure(&mut self, batch: &Batch, env: &mut Env) -> Result<bool> {
-        let is_open =
-            |found: &&Found| self.store.rows_of(batch.cell(&found.source.to_string())).is_none();
+        let is_open = |found: &&Found| self.store.rows_of(batch.cell(&found.source.to_string())).is_none();
         let mut open: Vec<_> = batch.found.iter().filter(is_open).collect();
         if open.is_empty() {
             return Ok(false);
@@ -142,11 +136,7 @@ impl Run<'_> {
         let run_id = format!("{}-{}-{}", env.run_id, self.id, self.store.runs().count() + 1);
         let threads = run.threads.first().copied().unwrap_or_else(|| env.system.threads());
         let bandwidth = self.bandwidth.get(&threads).cloned();
-        let plan = CampaignPlan {
-            skip_trivial: true,
-            bandwidth: bandwidth.is_none(),
-            ..CampaignPlan::new(run)
-        };
+        let plan = CampaignPlan { skip_trivial: true, bandwidth: bandwidth.is_none(), ..CampaignPlan::new(run) };
         let of_world = std::mem::replace(&mut env.run_id, run_id.clone());
         let started = Campaign::start(&plan, true, batch.command(), env);
         env.run_id = of_world;

@@ -47,21 +47,12 @@ impl Verb for ReproduceArgs {
         }
         let gpu = gpu(&self.device, &chosen, env);
         let here = Here { args: self, library: &library, gpu, cores: env.system.threads() };
-        if self.dry_run {
-            self.show_plans(&chosen, &here, env)
-        } else {
-            self.measure(&chosen, &here, env)
-        }
+        if self.dry_run { self.show_plans(&chosen, &here, env) } else { self.measure(&chosen, &here, env) }
     }
 }
 
 impl ReproduceArgs {
-    fn show_plans(
-        &self,
-        chosen: &[Experiment],
-        here: &Here,
-        env: &mut Env,
-    ) -> Result<CommandStatus> {
+    fn show_plans(&self, chosen: &[Experiment], here: &Here, env: &mut Env) -> Result<CommandStatus> {
         let mut tried = Tried::default();
         for experiment in chosen {
             let mut plan = Plan::of(experiment, here)?;
@@ -127,9 +118,8 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
     if !args.all {
         return args.ids.iter().map(|id| experiment(id)).collect();
     }
-    let on_device = |experiment: &Experiment| {
-        experiment.blocks.iter().any(|block| args.device.includes(blocks::device(block)))
-    };
+    let on_device =
+        |experiment: &Experiment| experiment.blocks.iter().any(|block| args.device.includes(blocks::device(block)));
     Ok(experiments().filter(on_device).collect())
 }
 

@@ -69,14 +69,10 @@ impl Plan {
         let Here { args, library, .. } = here;
         let modelled = matches!(args.device, DeviceChoice::Models(_));
         let mut plan = Self { modelled, ..Self::default() };
-        for block in
-            experiment.blocks.iter().filter(|block| args.device.includes(blocks::device(block)))
-        {
+        for block in experiment.blocks.iter().filter(|block| args.device.includes(blocks::device(block))) {
             let models = models(&args.device, experiment);
             let is_modelled = !(models.is_empty() && block.models.is_empty());
-            if let (Device::Gpu, false, Err(Unavailable(reason))) =
-                (blocks::device(block), is_modelled, &here.gpu)
-            {
+            if let (Device::Gpu, false, Err(Unavailable(reason))) = (blocks::device(block), is_modelled, &here.gpu) {
                 plan.without_gpu = Some(reason.clone());
                 continue;
             }
@@ -91,8 +87,7 @@ impl Plan {
             let block = Block { rounds: block.rounds.or(args.rounds()), ..block.clone() };
             for mut run in blocks::runs(&block, here.cores, models) {
                 run.settings.max_time = args.max_time().unwrap_or(run.settings.max_time);
-                if let (DeviceChoice::Gpu(None), DeviceChoice::Gpu(_)) = (&run.device, &args.device)
-                {
+                if let (DeviceChoice::Gpu(None), DeviceChoice::Gpu(_)) = (&run.device, &args.device) {
                     run.device = args.device.clone();
                 }
                 plan.batches.push(Batch::of(run, wanted.found.clone(), here)?);
@@ -113,11 +108,8 @@ impl Plan {
 
     /// Returns how much of the experiment can be measured on this machine.
     pub fn extent(&self) -> &'static str {
-        let (done, in_part) = if self.modelled {
-            ("modelled", "modelled in part")
-        } else {
-            ("measured", "measured in part")
-        };
+        let (done, in_part) =
+            if self.modelled { ("modelled", "modelled in part") } else { ("measured", "measured in part") };
         match (self.has_cells(), &self.without_gpu) {
             (true, None) if self.missing.is_empty() && self.left_out.is_empty() => done,
             (true, _) => in_part,
@@ -161,9 +153,7 @@ impl Batch {
 
     /// Returns the estimated time in seconds.
     fn expected(&self) -> f64 {
-        let of_matrix = |found: &Found| {
-            Estimate::of(found.entries, &self.run.settings).seconds(self.rows.len())
-        };
+        let of_matrix = |found: &Found| Estimate::of(found.entries, &self.run.settings).seconds(self.rows.len());
         self.found.iter().map(of_matrix).sum()
     }
 }

@@ -45,10 +45,7 @@ pub fn show(
     let own = lines.iter().filter(|line| is_own(&line.row));
     let (lines, stages) = (own.cloned().collect::<Vec<_>>(), stages.to_vec());
     let (id, place) = (&experiment.id, folder.display());
-    ensure!(
-        !lines.is_empty(),
-        "{place} has no rows of {id}: name the folder that has its rows.csv"
-    );
+    ensure!(!lines.is_empty(), "{place} has no rows of {id}: name the folder that has its rows.csv");
     let done = Done::of(experiment, lines, stages, store);
     let quick = quick || folder.to_string_lossy().trim_end_matches('/').ends_with(QUICK_RUN);
     let missing = if quick { BTreeSet::new() } else { missing(experiment, &done.lines, library)? };
@@ -84,11 +81,7 @@ fn is_of(row: &Row, block: &Block, methods: &BTreeSet<String>) -> bool {
 }
 
 /// Returns the matrices that the experiment names and that have no row.
-fn missing(
-    experiment: &Experiment,
-    lines: &[RecordedRow],
-    library: &Library,
-) -> Result<BTreeSet<String>> {
+fn missing(experiment: &Experiment, lines: &[RecordedRow], library: &Library) -> Result<BTreeSet<String>> {
     let words = experiment.blocks.iter().flat_map(|block| &block.matrices);
     let named: Vec<_> = words.filter(|word| *word != "corpus").cloned().collect();
     let wanted = library.wanted(&named)?;

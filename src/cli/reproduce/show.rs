@@ -55,13 +55,7 @@ pub fn list(env: &mut Env) -> Result<()> {
 }
 
 /// Prints what a run would measure, what it would lack, and how long it would take.
-pub fn plan(
-    experiment: &Experiment,
-    plan: &Plan,
-    lacks: &Lacks,
-    data: &Path,
-    out: &mut dyn Write,
-) -> Result<()> {
+pub fn plan(experiment: &Experiment, plan: &Plan, lacks: &Lacks, data: &Path, out: &mut dyn Write) -> Result<()> {
     let Experiment { id, title, source, .. } = experiment;
     writeln!(out, "{id}: {title} ({source})")?;
     for batch in &plan.batches {
@@ -78,13 +72,7 @@ pub fn plan(
     Ok(())
 }
 
-fn lacking(
-    experiment: &Experiment,
-    plan: &Plan,
-    lacks: &Lacks,
-    data: &Path,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn lacking(experiment: &Experiment, plan: &Plan, lacks: &Lacks, data: &Path, out: &mut dyn Write) -> io::Result<()> {
     for (reason, methods) in &lacks.methods {
         let (names, claims) = (listed(methods.iter(), usize::MAX), claims_on(experiment, methods));
         writeln!(out, "  cannot run here{claims}: {names}: {reason}")?;
@@ -98,10 +86,7 @@ fn lacking(
     let to = Some(to).filter(|_| data != Path::new(DATA));
     let words: Vec<_> = plan.fetch.iter().cloned().chain(to).collect();
     let words = words.join(" ");
-    writeln!(
-        out,
-        "  `spmv-bench fetch {words}` downloads them; --surrogates uses generated matrices instead"
-    )
+    writeln!(out, "  `spmv-bench fetch {words}` downloads them; --surrogates uses generated matrices instead")
 }
 
 /// Returns in words how many claims of an experiment compare one of the methods; nothing if none does.
@@ -125,8 +110,7 @@ pub fn results(
     let verdicts = Verdicts::of(experiment, &done.lines, quick);
     verdicts.write(&folder.join("claims.csv"))?;
     let (runs, remarks) = (done.store.runs(), plan.remarks());
-    let page =
-        experiment_page::of(experiment, &done.lines, &done.stages, &verdicts, runs, &remarks);
+    let page = experiment_page::of(experiment, &done.lines, &done.stages, &verdicts, runs, &remarks);
     page.write(folder)?;
     writeln!(env.stdout, "{}: {} ({})", experiment.id, experiment.title, experiment.source)?;
     if !experiment.claims.is_empty() {

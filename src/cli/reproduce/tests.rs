@@ -53,10 +53,7 @@ fn every_definition_is_listed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments").read_dir().unwrap();
     let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let defined = names.filter_map(|name| name.strip_suffix(".toml").map(String::from)).collect();
-    assert_eq!(
-        listed, defined,
-        "EXPERIMENTS in crates/results/src/papers/mod.rs, and the folder experiments"
-    );
+    assert_eq!(listed, defined, "EXPERIMENTS in crates/results/src/papers/mod.rs, and the folder experiments");
 }
 
 /// Parses the command that a plan shows for a batch.

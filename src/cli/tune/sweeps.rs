@@ -140,8 +140,7 @@ fn rows_of<'g>(group: &'g Group, of: Precision, names: &[String]) -> Option<Vec<
 /// Writes the relative speed of each combination if it were used for all matrices, the fastest on average first.
 fn write_shapes(sweep: &Sweep<String>, out: &mut dyn Write) -> io::Result<()> {
     sweep.heading("shape").iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    let mut shares: Vec<_> =
-        relative_speeds(&sweep.speeds()).into_iter().zip(&sweep.choices).collect();
+    let mut shares: Vec<_> = relative_speeds(&sweep.speeds()).into_iter().zip(&sweep.choices).collect();
     shares.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (share, name) in shares {
         writeln!(out, "{:>6.1} % of each matrix' best  {name}", 100.0 * share)?;

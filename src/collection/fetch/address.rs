@@ -35,9 +35,7 @@ impl Site {
     pub fn mirror(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).ok().filter(Url::has_host);
         match url.as_ref().map(Url::scheme) {
-            Some("http" | "https") => {
-                Ok(Self { base: text.trim_end_matches('/').to_owned(), has_index: true })
-            }
+            Some("http" | "https") => Ok(Self { base: text.trim_end_matches('/').to_owned(), has_index: true }),
             Some(other) => Err(format!("{other} is not supported, only http and https")),
             None => Err("it is not a web address such as http://host/path".into()),
         }
@@ -88,8 +86,7 @@ pub fn is_exposed(way: &str) -> bool {
 ///
 /// `previous` has the addresses so far, the first one being that which the user or the collection's list names.
 pub fn may_follow(previous: &[Url], next: &Url) -> bool {
-    let mut from_https =
-        previous.iter().chain([next]).skip_while(|address| address.scheme() != "https");
+    let mut from_https = previous.iter().chain([next]).skip_while(|address| address.scheme() != "https");
     let was_left = from_https.any(|address| address.scheme() == "http");
     let is_web = ["http", "https"].contains(&next.scheme());
     let is_here = previous.first().is_some_and(is_this_machine) && is_this_machine(next);

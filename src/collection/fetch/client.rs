@@ -71,11 +71,7 @@ impl<'c> Client<'c> {
 
     /// Requests an address. With `resume`, requests only the data after this number of bytes, provided that the
     /// file is still the version that the validator identifies. Redirects are followed if [`may_follow`] permits them.
-    pub(super) fn get(
-        &self,
-        address: &str,
-        resume: Option<(u64, &str)>,
-    ) -> Result<Response, FetchError> {
+    pub(super) fn get(&self, address: &str, resume: Option<(u64, &str)>) -> Result<Response, FetchError> {
         if let Some(reason) = self.no_https.as_ref().filter(|_| address.starts_with("https:")) {
             return Err(FetchError::Refused(reason.clone()));
         }
@@ -122,11 +118,7 @@ impl<'c> Client<'c> {
             }
             _ => cause(error),
         };
-        let message = if message.starts_with(WRONG_CERTIFICATE) {
-            format!("{message} ({CURE})")
-        } else {
-            message
-        };
+        let message = if message.starts_with(WRONG_CERTIFICATE) { format!("{message} ({CURE})") } else { message };
         if error.is_connect() {
             FetchError::Unreachable(message)
         } else {
@@ -202,8 +194,7 @@ mod tests {
             ("https_proxy", "x://y", false),
         ] {
             let variable = |asked: &str| (asked == name).then(|| value.to_owned());
-            let expected =
-                format!("{name} is '{value}', which is not a proxy such as http://host:port");
+            let expected = format!("{name} is '{value}', which is not a proxy such as http://host:port");
             let found = check_proxies(variable).err().map(|error| error.to_string());
             assert_eq!(found, Some(expected).filter(|_| !is_right));
         }

@@ -89,9 +89,7 @@ pub fn check(text: &mut impl BufRead, matrix: &Matrix, file: &str) -> io::Result
         }
     }
     match head.sizes.entries.filter(|wanted| *wanted != found) {
-        Some(wanted) => {
-            refused(format!("{file}: {found} entry lines, but its size line specifies {wanted}"))
-        }
+        Some(wanted) => refused(format!("{file}: {found} entry lines, but its size line specifies {wanted}")),
         None => Ok(()),
     }
 }
@@ -159,26 +157,14 @@ mod tests {
             (String::new(), [2, 3, 2], ": it ends before the size line"),
             (format!("{banner}%\n"), [2, 3, 2], ": it ends before the size line"),
             ("<html>".into(), [2, 3, 2], ":1: the first line must be like `%%MatrixMarket matrix"),
-            (
-                general("2 3", ""),
-                [2, 3, 2],
-                ":4: the size line must contain rows, columns, entries, not `2 3`",
-            ),
+            (general("2 3", ""), [2, 3, 2], ":4: the size line must contain rows, columns, entries, not `2 3`"),
             (general("2 3 -2", ""), [2, 3, 2], ":4: the number of entries must be a whole number"),
             (general("3 2 2", ""), [2, 3, 2], ":4: 3 x 2, but G/m has 2 x 3"),
             (general("2 3 3", ""), [2, 3, 2], ":4: 3 entries, but a file of G/m stores 2"),
             (of_9("symmetric"), [9, 9, 31], ":4: 9 entries, but a file of G/m stores 16 to 20"),
             (of_9("skew-symmetric"), [9, 9, 32], ":4: 9 entries, but a file of G/m stores 16"),
-            (
-                general("2 3 2", "1 1 1\n\n1 2\n1"),
-                [2, 3, 2],
-                ": 3 entry lines, but its size line specifies 2",
-            ),
-            (
-                large,
-                [9_999_999_999, 1, 9_999_999_999],
-                ": 0 entry lines, but its size line specifies 9999999999",
-            ),
+            (general("2 3 2", "1 1 1\n\n1 2\n1"), [2, 3, 2], ": 3 entry lines, but its size line specifies 2"),
+            (large, [9_999_999_999, 1, 9_999_999_999], ": 0 entry lines, but its size line specifies 9999999999"),
             ("x".repeat(LONGEST_LINE + 1), [2, 3, 2], ": a line of its header is too long"),
         ] {
             let error = checked(&text, rows, cols, entries).unwrap_err();

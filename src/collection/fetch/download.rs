@@ -76,8 +76,7 @@ impl Download<'_> {
                 None => answers.push((plain(&address), message)),
             }
         }
-        let answers: Vec<_> =
-            answers.iter().map(|(places, why)| format!("{places}: {why}")).collect();
+        let answers: Vec<_> = answers.iter().map(|(places, why)| format!("{places}: {why}")).collect();
         let message = format!("{}; {HINT}", answers.join("; "));
         Err(if is_reached { FetchError::Failed(message) } else { FetchError::Unreachable(message) })
     }
@@ -98,11 +97,7 @@ impl Download<'_> {
             small_tries += u32::from(gained < SMALL_TRY_BYTES);
             if tries == TRIES {
                 let message = format!("{message} ({TRIES} attempts)");
-                return Err(if of_site {
-                    FetchError::Unreachable(message)
-                } else {
-                    FetchError::Refused(message)
-                });
+                return Err(if of_site { FetchError::Unreachable(message) } else { FetchError::Refused(message) });
             }
             if small_tries == SMALL_TRIES {
                 return Err(FetchError::Refused(format!(
@@ -187,13 +182,7 @@ impl Download<'_> {
 
     /// Returns the total size from a response that continues at the byte `had`. If the response does not continue
     /// there, or came another way, removes the partial file, so that the next attempt starts from the beginning.
-    fn continued(
-        &self,
-        headers: &HeaderMap,
-        way: &str,
-        had: u64,
-        origin: &Origin,
-    ) -> Result<Option<u64>, FetchError> {
+    fn continued(&self, headers: &HeaderMap, way: &str, had: u64, origin: &Origin) -> Result<Option<u64>, FetchError> {
         let range = text(headers, &CONTENT_RANGE).unwrap_or("");
         if let Some((begin, total)) = content_range(range)
             && (begin, way) == (had, &origin.address)

@@ -42,8 +42,6 @@ pub trait OrCannot<T> {
 
 impl<T> OrCannot<T> for io::Result<T> {
     fn or_cannot(self, verb: &str, path: &Path) -> Result<T, FetchError> {
-        self.map_err(|error| {
-            FetchError::Failed(format!("cannot {verb} {}: {error}", path.display()))
-        })
+        self.map_err(|error| FetchError::Failed(format!("cannot {verb} {}: {error}", path.display())))
     }
 }

@@ -73,9 +73,9 @@ impl Extractor<'_> {
         let file = File::open(archive).or_cannot("open", archive)?;
         self.all(file).map_err(|error| match error.raw_os_error() {
             Some(_) => FetchError::Failed(format!("cannot read the archive: {error}")),
-            None => error.downcast().unwrap_or_else(|error| {
-                FetchError::Refused(format!("it cannot be extracted: {error}"))
-            }),
+            None => error
+                .downcast()
+                .unwrap_or_else(|error| FetchError::Refused(format!("it cannot be extracted: {error}"))),
         })
     }
 
@@ -93,8 +93,7 @@ impl Extractor<'_> {
                 self.check_entry(&entry, &path, is_found)?;
                 is_found = true;
             }
-            let is_wanted =
-                if is_matrix { self.settings.form == Form::Mtx } else { self.settings.aux };
+            let is_wanted = if is_matrix { self.settings.form == Form::Mtx } else { self.settings.aux };
             let name = file_name(&path, matrix).filter(|_| is_wanted && is_file(&entry));
             if let Some(name) = name.filter(|name| files.iter().any(|file| file.name == *name)) {
                 return refused(format!("it contains {name} twice"));
@@ -140,12 +139,7 @@ impl Extractor<'_> {
         Ok(Some(Extracted { path, name, bytes, sha256 }))
     }
 
-    fn check_entry(
-        &self,
-        entry: &Entry<impl Read>,
-        path: &Path,
-        is_second: bool,
-    ) -> io::Result<()> {
+    fn check_entry(&self, entry: &Entry<impl Read>, path: &Path, is_second: bool) -> io::Result<()> {
         let (shown, bytes, most) = (path.display(), entry.size(), most_bytes(self.matrix));
         refused(if !is_file(entry) {
             format!("{shown} is not a file but a {:?}", entry.header().entry_type())

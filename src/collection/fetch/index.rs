@@ -23,9 +23,7 @@ pub fn collection(settings: &Settings, note: &dyn Fn(String)) -> Vec<Matrix> {
     let stored = cache.get(&key).and_then(|(bytes, _)| parse(&bytes, "ssstats.csv").ok());
     let (date, matrices) = stored.unwrap_or_else(table::ours);
     let count = matrices.len();
-    note(format!(
-        "the collection's index of {date}: {count} matrices (--update-index asks for a newer one)"
-    ));
+    note(format!("the collection's index of {date}: {count} matrices (--update-index asks for a newer one)"));
     matrices
 }
 
@@ -79,7 +77,6 @@ fn download(
 /// Returns the date and the matrices of an index.
 fn parse(bytes: &[u8], name: &str) -> Result<(String, Vec<Matrix>), FetchError> {
     let text = String::from_utf8_lossy(bytes);
-    let matrices =
-        index::parse(&text, name).map_err(|error| FetchError::Failed(error.to_string()))?;
+    let matrices = index::parse(&text, name).map_err(|error| FetchError::Failed(error.to_string()))?;
     Ok((text.lines().nth(1).unwrap_or("").trim().to_owned(), matrices))
 }

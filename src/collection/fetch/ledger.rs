@@ -51,11 +51,7 @@ impl Ledger {
         let read = |metadata: Metadata| {
             // Opening a named pipe would wait for a writer.
             let is_file = metadata.is_file();
-            if is_file {
-                fs::read(&path)
-            } else {
-                Err(io::Error::other("it is not a regular file"))
-            }
+            if is_file { fs::read(&path) } else { Err(io::Error::other("it is not a regular file")) }
         };
         let bytes = match fs::metadata(&path).and_then(read) {
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
@@ -100,8 +96,7 @@ impl Ledger {
 
     fn check(&self, row: &LedgerRow) -> Result<(), FetchError> {
         let LedgerRow { matrix: id, archive_sha256, .. } = row;
-        let is_other =
-            |old: &&LedgerRow| old.matrix == *id && old.archive_sha256 != *archive_sha256;
+        let is_other = |old: &&LedgerRow| old.matrix == *id && old.archive_sha256 != *archive_sha256;
         if let Some(old) = self.rows.iter().find(is_other) {
             return Err(FetchError::Refused(format!(
                 "it has changed: its SHA-256 is {archive_sha256}, and it was {} on {}; to accept it, remove the \
@@ -114,9 +109,7 @@ impl Ledger {
         let file = self.folder.file(&row.file);
         if file.symlink_metadata().is_ok() && self.owner(&row.file) != Some(id) {
             let file = file.display();
-            return Err(FetchError::Failed(format!(
-                "{file} exists and does not belong to {id}: move it away"
-            )));
+            return Err(FetchError::Failed(format!("{file} exists and does not belong to {id}: move it away")));
         }
         Ok(())
     }
@@ -125,15 +118,11 @@ impl Ledger {
 /// Checks the names as well, because files are written and hashed under these names.
 fn row(record: csv::StringRecord) -> Result<LedgerRow, String> {
     let line = record.position().map_or(0, csv::Position::line);
-    let row: LedgerRow =
-        record.deserialize(None).map_err(|error| format!("line {line}: {error}"))?;
-    let wrong =
-        |name: &str, what| Err(format!("line {line}: '{}' is not {what}", name.escape_debug()));
+    let row: LedgerRow = record.deserialize(None).map_err(|error| format!("line {line}: {error}"))?;
+    let wrong = |name: &str, what| Err(format!("line {line}: '{}' is not {what}", name.escape_debug()));
     match row {
         LedgerRow { matrix, .. } if !is_id(&matrix) => wrong(&matrix, "of the form GROUP/NAME"),
-        LedgerRow { file, .. }
-            if file.is_empty() || file.contains('/') || file.starts_with('.') =>
-        {
+        LedgerRow { file, .. } if file.is_empty() || file.contains('/') || file.starts_with('.') => {
             wrong(&file, "a valid file name")
         }
         row => Ok(row),
@@ -148,8 +137,7 @@ mod tests {
     fn a_file_of_another_group_is_not_taken() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::new(dir.path());
-        let found =
-            |id| find(&folder, id).unwrap().map(|path| path.file_name().unwrap().to_owned());
+        let found = |id| find(&folder, id).unwrap().map(|path| path.file_name().unwrap().to_owned());
         assert_eq!(found("A/x"), None);
         fs::write(folder.file("x.mtx.gz"), "").unwrap();
         assert_eq!(found("A/x").unwrap(), "x.mtx.gz");

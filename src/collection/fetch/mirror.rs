@@ -23,13 +23,7 @@ pub fn add(folder: &Path, matrix: &Matrix, generator: &Generator, kind: &str) ->
     cache::in_folder(folder_of(&place), write).map_err(failed(&place))
 }
 
-fn archive(
-    folder: &Path,
-    place: &Path,
-    name: &str,
-    generator: &Generator,
-    kind: &str,
-) -> io::Result<u64> {
+fn archive(folder: &Path, place: &Path, name: &str, generator: &Generator, kind: &str) -> io::Result<u64> {
     // A temporary file is needed because an archive states a file's size before its contents.
     let mut text = tempfile::tempfile_in(folder)?;
     generator.write(kind, || Ok(BufWriter::with_capacity(1 << 20, &mut text)))?;

@@ -120,13 +120,7 @@ impl Fetch<'_> {
         }
     }
 
-    fn install(
-        &self,
-        task: &WantedMatrix,
-        part: &Part,
-        extracted: &Extraction,
-        way: &str,
-    ) -> Downloaded {
+    fn install(&self, task: &WantedMatrix, part: &Part, extracted: &Extraction, way: &str) -> Downloaded {
         let Extraction { files, archive_bytes, archive_sha256 } = extracted;
         check_sha256(&task.matrix, archive_sha256)?;
         let archive = LedgerRow {

@@ -71,9 +71,7 @@ fn task(matrix: Matrix, ledger: &Ledger, form: Form, taken: &HashSet<String>) ->
     let folder = &ledger.folder;
     let row = ledger.matrix_file(&matrix.id, form.extension());
     let [plain, long] = names(&matrix.id, form.extension());
-    let is_free = |file: &&String| {
-        !taken.contains(*file) && ledger.owner(file).is_none_or(|owner| owner == matrix.id)
-    };
+    let is_free = |file: &&String| !taken.contains(*file) && ledger.owner(file).is_none_or(|owner| owner == matrix.id);
     let known = row.map(|row| &row.file);
     let Some(file) = known.or([&plain, &long].into_iter().find(is_free)).cloned() else {
         let state = State::Taken(format!("{plain} and {long} belong to other matrices"));
@@ -104,9 +102,7 @@ fn task(matrix: Matrix, ledger: &Ledger, form: Form, taken: &HashSet<String>) ->
                 note = Some(format!("{file} {text}"));
                 State::Present
             }
-            Err(error) => {
-                State::Taken(format!("{error}; move that file away, or choose another folder"))
-            }
+            Err(error) => State::Taken(format!("{error}; move that file away, or choose another folder")),
         },
     };
     WantedMatrix { matrix, file, state, note }

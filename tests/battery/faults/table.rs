@@ -12,8 +12,7 @@ pub const FAULTS: &[Fault] = &[
     fault("dasp", "second ? «first_three : first_two + twos→first_two + twos : first_three»"),
     fault("dasp", "«(place - units * 2 * PLACES)→place»"),
     fault("bcsr:block=3x3", "«min(k * SIZE, rows)→k * SIZE»").by("block_offsets: block"),
-    fault("bcsr:block=3x3", "row < «min(first + SIZE, rows)→first + SIZE»")
-        .by("block_columns: block"),
+    fault("bcsr:block=3x3", "row < «min(first + SIZE, rows)→first + SIZE»").by("block_columns: block"),
     fault("bcsr:block=3x3", "to[place] = «min(column, cols - SIZE)→column»"),
     fault("bcsr:block=3x3", "«(first + SIZE - 1) / SIZE * SIZE→first»"),
     fault("packed", "next += «stride→1»;"),
@@ -45,8 +44,7 @@ pub const FAULTS: &[Fault] = &[
     fault("csr-adaptive", "«__shfl_sync(ALL_LANES, start, owner)→start» + lane"),
     fault("csr-adaptive", "products[place«→ + 1»] =").by("of the shared array `products`"),
     fault("pcsr", "«min(row, rows)→row»").by("of a buffer of 2064 bytes"),
-    fault("light:level=vector:lanes=8", "«vector_mask<TOGETHER>()→ALL_LANES»")
-        .by("waits for the lanes"),
+    fault("light:level=vector:lanes=8", "«vector_mask<TOGETHER>()→ALL_LANES»").by("waits for the lanes"),
     fault("light", "atomicExch(counter, «0→rows»)"),
     fault("light:rows=1:lanes=32", "«(rows - 1)→rows» / FETCHED"),
     fault("light:level=vector:lanes=8", "(BLOCK / «TOGETHER→WARP»)"),
@@ -72,13 +70,9 @@ pub const FAULTS: &[Fault] = &[
         .by("waits forever for an mbarrier whose phase lacks 0 arrivals and 48 bytes"),
     fault("csr-bulk", "if (count == 0) return; «→if (BUFFERS == 0) »expect")
         .by("waits forever for an mbarrier whose phase lacks 1 arrivals and -"),
-    fault("csr-bulk", "«→if (k > 0) »initialise(&room.barriers[k]);")
-        .by("uses an mbarrier that was not initialised"),
-    fault(
-        "csr-bulk",
-        "    asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\"); ",
-    )
-    .by("copies with an mbarrier that no `fence.mbarrier_init`"),
+    fault("csr-bulk", "«→if (k > 0) »initialise(&room.barriers[k]);").by("uses an mbarrier that was not initialised"),
+    fault("csr-bulk", "    asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\"); ")
+        .by("copies with an mbarrier that no `fence.mbarrier_init`"),
     fault("csr-bulk", "min(PIECE, end - start)« / UNIT * UNIT»").by("no multiple of 16 bytes"),
     fault("csr-bulk", "«__syncthreads(); if→if» (thread == 0 && number + BUFFERS < used)"),
     fault("csr-bulk", "room.products[«number % 2→0»]"),
@@ -86,10 +80,7 @@ pub const FAULTS: &[Fault] = &[
     fault("csr-bulk", "room.carries[piece.turn« ^ 1»] = sum;"),
     fault("csr-bulk", "!«__syncthreads_or(has_long)→has_long»"),
     fault("csr-bulk", "«max(bounds.from, piece.start)→bounds.from» + lane"),
-    fault(
-        "csr-bulk",
-        "«room.head = sum→store(output.y, piece.row + item, output.alpha, sum, output.beta)»;",
-    ),
+    fault("csr-bulk", "«room.head = sum→store(output.y, piece.row + item, output.alpha, sum, output.beta)»;"),
     fault("csr-bulk", "lane == 1 && k < «WARPS→1»; ++k) part"),
     fault("csr-bulk", "row_offsets[middle« + 1] >→] >=» start"),
     fault("hola", "«(start + PER_BLOCK - 1)→start» / PER_BLOCK"),
@@ -106,8 +97,7 @@ pub const FAULTS: &[Fault] = &[
     fault("hola-t", "x[share.row + rows[«k→0»]]"),
     fault("hola-t", "«ends >> k & 1 && »next"),
     fault("hola-t", "transpose(columns);"),
-    fault("hola", "block_rows = after_earlier_kernels(block_rows);")
-        .by("of an earlier launch wrote"),
+    fault("hola", "block_rows = after_earlier_kernels(block_rows);").by("of an earlier launch wrote"),
     fault(
         "hola-t",
         "«block_rows = after_earlier_kernels(block_rows); row = \
@@ -132,16 +122,14 @@ pub const FAULTS: &[Fault] = &[
     fault("hyb:width=8", "{«after_earlier_kernels(y)→y», alpha, 1}").by("hyb_coo: block"),
     fault("csrk-3.5", "if (row < end)").by("of a buffer of 2064 bytes"),
     fault("csrk-3.5", "lane == 0« && row < end»").by("of a buffer of 4120 bytes"),
-    fault("csrk-3.5:block=4x8x12", "for (; first «→+ threadIdx.y »< end;")
-        .by("waits for the lanes"),
+    fault("csrk-3.5:block=4x8x12", "for (; first «→+ threadIdx.y »< end;").by("waits for the lanes"),
     fault("csrk-3", "end = super_super_rows[blockIdx.x« + 1]→] + 1»"),
     fault("csrk-2", "super_rows[blockIdx.x« + 1]→] + 1»"),
     fault("csrk-3", "«if (k < count) »permuted_x").by("csrk_permute_x: block (2,0,0) thread"),
     fault("csrk-3", "= x[«old[k]→k»]"),
     fault("csrk-3", "if (stores) store(y, «place→row»"),
     fault("csrk-3", "sum, «beta→1»);"),
-    fault("csrk-3", "«if (PERMUTED) x = after_earlier_kernels(x); »for")
-        .by("of an earlier launch wrote"),
+    fault("csrk-3", "«if (PERMUTED) x = after_earlier_kernels(x); »for").by("of an earlier launch wrote"),
     fault(
         "packed",
         "«first + lane < steps.count ? steps.list[first + lane] : Step{0, 0}→list[first \
@@ -166,15 +154,13 @@ pub const FAULTS: &[Fault] = &[
     fault("csr5", "if (lane «< WARP - 1→> 0») return;"),
     fault("csr5", "«== →!= ~»count) return;"),
     fault("csr5:sigma=4", "«tile >= tiles || »!(").by("csr5_empty_offsets: block"),
-    fault("csr5:sigma=4", "tile >= tiles« || !(tile_ptr[tile] & DIRTY)»")
-        .by("csr5_empty_offsets: block"),
+    fault("csr5:sigma=4", "tile >= tiles« || !(tile_ptr[tile] & DIRTY)»").by("csr5_empty_offsets: block"),
     fault("csr5", "step < begin + STEPS «&& step < SIGMA→- 1»"),
     fault("csr5", "«(flags & ~inner)→flags» >> step & 1"),
     fault("csr5", "«flags != 0 ? first : sum→first», sum}"),
     fault("csr5", "«flagged >> lane == 1→false»);"),
     fault("csr5", "start / piece == «end→(end - 1)» / piece"),
-    fault("csr5", "«after_earlier_kernels(arrays.y)→arrays.y», sum;")
-        .by("of an earlier launch wrote"),
+    fault("csr5", "«after_earlier_kernels(arrays.y)→arrays.y», sum;").by("of an earlier launch wrote"),
     fault("csr5", "«after_earlier_kernels(arrays.y)→arrays.y»;").by("csr5: block"),
     fault("csr5-cached", "CACHED_COLUMN | «place→column»"),
     fault("csr5-cached", "= x[«column_list[thread()]→thread()»]"),
@@ -184,16 +170,13 @@ pub const FAULTS: &[Fault] = &[
     fault("bccoo", "2 * turn.number + «a_row_ends→1»"),
     fault("bccoo", "«(start + k)→k» & 1"),
     fault("bccoo:block=2x1", "«if (row < rows) »store").by("writes 8 bytes at offset 4120 of"),
-    fault("bccoo:block=1x2", "«(at[k] + 1) * BLOCK_COLS <=→at[k] * BLOCK_COLS <» cols")
-        .by("reads 16 bytes at offset"),
+    fault("bccoo:block=1x2", "«(at[k] + 1) * BLOCK_COLS <=→at[k] * BLOCK_COLS <» cols").by("reads 16 bytes at offset"),
     fault("bccoo:block=1x2", "«column < cols ? x[column] : value_t(0)→x[column]»")
         .by("reads 8 bytes at offset 240008 of"),
     fault("bccoo:carry=kernel", "} else if (thread == «BLOCK - 1→0») {"),
-    fault("bccoo:carry=kernel", "if (tile >= seams) return;")
-        .by("bccoo_carries: block (0,0,0) thread"),
+    fault("bccoo:carry=kernel", "if (tile >= seams) return;").by("bccoo_carries: block (0,0,0) thread"),
     fault("tile", "if (lane >= «height→SIDE»)").by("of a buffer of 4120 bytes"),
-    fault("tile", "__shfl_down_sync(«ALL_LANES→0xffffu», sum, SIDE)")
-        .by("which does not contain the calling lane"),
+    fault("tile", "__shfl_down_sync(«ALL_LANES→0xffffu», sum, SIDE)").by("which does not contain the calling lane"),
     fault("tile", "place % 2 ? pair «& 15 : pair >> 4→>> 4 : pair & 15»"),
     fault(
         "tile",
@@ -216,12 +199,10 @@ pub const FAULTS: &[Fault] = &[
     fault("dasp", "lane «% WIDTH == lane /→<» ROWS ? diagonal"),
     fault("dasp", "«first ? value : value_t(0), first ? factor : value_t(0)→value, factor»"),
     fault("dasp", "«place < medium→true»;"),
-    fault("dasp:groups=1", "«→if (!owns) return; »double sums[STREAMS][2] = {};")
-        .by("mma.sync waits for the lanes"),
+    fault("dasp:groups=1", "«→if (!owns) return; »double sums[STREAMS][2] = {};").by("mma.sync waits for the lanes"),
     fault("dasp:groups=4", "rest[0] < rest[«STREAMS→1»]"),
     fault("dasp:groups=4", "rest[«lane / ROWS→0»] + (piece"),
     fault("dasp", "«unit < classes.uneven() ? 1 : 2→1», lane"),
     fault("dasp", "(partials);« if (row >= rows) return;»").by("dasp_long: block (0,0,0) thread"),
-    fault("dasp", "partials = after_earlier_kernels(partials);")
-        .by("dasp_long: block (0,0,0) thread"),
+    fault("dasp", "partials = after_earlier_kernels(partials);").by("dasp_long: block (0,0,0) thread"),
 ];

@@ -106,8 +106,7 @@ pub fn write(head: &Head, csr: &Csr<f64>, file: &mut File) -> io::Result<()> {
     file.write_all(&text)?;
     let values: &[f64] = if head.ones { &[] } else { &csr.values };
     let mut written = PRELUDE + text.len();
-    for array in [cast_slice(&csr.row_offsets), cast_slice(&csr.column_indices), cast_slice(values)]
-    {
+    for array in [cast_slice(&csr.row_offsets), cast_slice(&csr.column_indices), cast_slice(values)] {
         let padding = written.next_multiple_of(ALIGNMENT) - written;
         file.write_all(&[0; ALIGNMENT][..padding])?;
         file.write_all(array)?;

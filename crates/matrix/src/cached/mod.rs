@@ -52,12 +52,7 @@ pub struct Listed {
 
 /// Loads the matrix of a file from its entry in `cache`, or parses the file within `bounds`;
 /// [`Loaded::write_to_cache`] then writes the entry. Problems with the entry only result in a note.
-pub fn load(
-    cache: &CacheFolder,
-    path: &Path,
-    options: &Options,
-    bounds: ReadBounds,
-) -> Result<Loaded, ReadError> {
+pub fn load(cache: &CacheFolder, path: &Path, options: &Options, bounds: ReadBounds) -> Result<Loaded, ReadError> {
     let parse = || Loaded::read_within(path, options, bounds);
     let known = path.canonicalize().and_then(|path| Ok((Stamp::of(&path)?, path)));
     let Ok((stamp, source)) = known else { return parse() };
@@ -193,8 +188,7 @@ impl Head {
         if self.stamp == stamp && stamp.is_settled(self.kept_at) {
             return true;
         }
-        self.stamp.bytes == stamp.bytes
-            && hash_of(source, bounds).is_ok_and(|hash| hash == self.hash)
+        self.stamp.bytes == stamp.bytes && hash_of(source, bounds).is_ok_and(|hash| hash == self.hash)
     }
 }
 

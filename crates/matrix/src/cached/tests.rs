@@ -60,8 +60,7 @@ impl Place {
 
     /// Loads the matrix without writing a cache entry.
     fn read(&self, expand: bool) -> Loaded {
-        load(&self.cache, &self.path(), &Options { expand, ..Options::default() }, ReadBounds::NONE)
-            .unwrap()
+        load(&self.cache, &self.path(), &Options { expand, ..Options::default() }, ReadBounds::NONE).unwrap()
     }
 
     fn entries(&self) -> Vec<PathBuf> {
@@ -131,9 +130,7 @@ fn the_two_forms_of_a_file_have_an_entry_each_and_all_paths_share_it() {
     symlink(place.path(), &link).unwrap();
     for path in [&place.path(), &link] {
         assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
-        assert!(
-            load(&place.cache, path, &Options::default(), ReadBounds::NONE).unwrap().from_cache
-        );
+        assert!(load(&place.cache, path, &Options::default(), ReadBounds::NONE).unwrap().from_cache);
     }
     assert_eq!(place.entries().len(), 2);
 }
@@ -192,8 +189,7 @@ fn a_file_with_other_contents_is_parsed_again() {
         let head = format!("%%MatrixMarket matrix coordinate real general\n3 3 {entries}\n");
         format!("{head}{others}2 2 {value}\n{others}")
     };
-    let [old, new, longer] =
-        ["5", "7", "7.0"].map(|last| TEXT.replace("3 2 5", &format!("3 2 {last}")));
+    let [old, new, longer] = ["5", "7", "7.0"].map(|last| TEXT.replace("3 2 5", &format!("3 2 {last}")));
     let past = Duration::from_secs(1_000_000);
     let later = Duration::from_secs(1_000_001);
     for (old, new, [before, after], renamed) in [
@@ -223,8 +219,7 @@ fn any_damage_is_detected_reported_and_repaired() {
     let first = place.load(true);
     let whole = fs::read(&entry).unwrap();
     let head = whole.iter().rposition(|&byte| byte == b'}').unwrap();
-    let damaged =
-        (0..whole.len()).map(|at| [&whole[..at], &[whole[at] ^ 0x10], &whole[at + 1..]].concat());
+    let damaged = (0..whole.len()).map(|at| [&whole[..at], &[whole[at] ^ 0x10], &whole[at + 1..]].concat());
     let cut = (0..whole.len()).step_by(5).map(|length| whole[..length].to_vec());
     let mut seen = std::collections::BTreeSet::new();
     for bytes in damaged.chain(cut) {
@@ -343,9 +338,7 @@ fn an_unusable_cache_folder_does_not_prevent_reading() {
     let loaded = place.load(true);
     assert_eq!(loaded.csr.nnz(), 5);
     assert!(loaded.note.unwrap().starts_with("the matrix was not cached in "));
-    let missing =
-        load(&place.cache, Path::new("no/such.mtx"), &Options::default(), ReadBounds::NONE)
-            .unwrap_err();
+    let missing = load(&place.cache, Path::new("no/such.mtx"), &Options::default(), ReadBounds::NONE).unwrap_err();
     assert_eq!(missing.to_string(), "no/such.mtx: No such file or directory (os error 2)");
 }
 

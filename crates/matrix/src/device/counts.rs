@@ -132,15 +132,12 @@ impl Counts {
 
     pub fn busy_shares(&self) -> [(&'static str, f64); 5] {
         let Busy { memory, l2, l1, issue, atomics } = self.busy;
-        let parts =
-            [("memory", memory), ("L2", l2), ("L1", l1), ("issue", issue), ("atomics", atomics)];
+        let parts = [("memory", memory), ("L2", l2), ("L1", l1), ("issue", issue), ("atomics", atomics)];
         parts.map(|(name, busy)| (name, if self.cycles > 0.0 { busy / self.cycles } else { 0.0 }))
     }
 
     pub fn counted(&self) -> String {
-        let percent = |share: Option<f64>| {
-            share.map_or("-".into(), |share| format!("{:.0} %", 100.0 * share))
-        };
+        let percent = |share: Option<f64>| share.map_or("-".into(), |share| format!("{:.0} %", 100.0 * share));
         let conflicts = match self.shared_accesses {
             0 => String::new(),
             accesses => {

@@ -67,9 +67,9 @@ impl<'de> Deserialize<'de> for Device {
             ("cpu", _) => Ok(Self::Cpu),
             ("gpu", _) => Ok(Self::Gpu),
             (_, Some(name)) if !name.is_empty() => Ok(Self::model(name)),
-            _ => Err(serde::de::Error::custom(format!(
-                "unknown device `{text}`, expected `cpu`, `gpu` or `model:NAME`"
-            ))),
+            _ => {
+                Err(serde::de::Error::custom(format!("unknown device `{text}`, expected `cpu`, `gpu` or `model:NAME`")))
+            }
         }
     }
 }

@@ -4,12 +4,7 @@ use std::ops::RangeInclusive;
 
 /// Appends in ascending order the points of a grid of nx × ny × nz points that are at most one step from
 /// `point` in each dimension and differ from it in a number of coordinates that is in `steps`.
-pub fn around(
-    point: usize,
-    [nx, ny, nz]: [usize; 3],
-    steps: &RangeInclusive<usize>,
-    row: &mut Vec<u32>,
-) {
+pub fn around(point: usize, [nx, ny, nz]: [usize; 3], steps: &RangeInclusive<usize>, row: &mut Vec<u32>) {
     let near = |at: usize, side: usize| at.saturating_sub(1)..(at + 2).min(side);
     let (x, y, z) = (point % nx, point / nx % ny, point / (nx * ny));
     for plane in near(z, nz) {
@@ -117,8 +112,7 @@ pub struct Board {
 impl Board {
     /// Returns the number of placements of `rooks` rooks, or `usize::MAX` if it overflows.
     pub fn placements(self, rooks: usize) -> usize {
-        let columns =
-            (0..rooks).try_fold(1usize, |all, taken| all.checked_mul(self.n.saturating_sub(taken)));
+        let columns = (0..rooks).try_fold(1usize, |all, taken| all.checked_mul(self.n.saturating_sub(taken)));
         columns.and_then(|all| all.checked_mul(choose(self.m, rooks))).unwrap_or(usize::MAX)
     }
 

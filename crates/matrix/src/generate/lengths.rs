@@ -181,8 +181,7 @@ mod tests {
     use super::*;
 
     fn ranks(rows: usize, longest: usize, shortest: usize) -> Ranks {
-        let (fall, cols, nnz, exponent, heavy, band) =
-            (Fall::PowerLaw, None, None, None, None, None);
+        let (fall, cols, nnz, exponent, heavy, band) = (Fall::PowerLaw, None, None, None, None, None);
         Ranks { fall, rows, cols, longest, shortest, nnz, exponent, heavy, band, run: 1, seed: 1 }
     }
 
@@ -216,9 +215,7 @@ mod tests {
 
     #[test]
     fn lengths_follow_a_law_by_exponent() {
-        let of = |ranks, exponent, fall| {
-            Ranks { fall, exponent: Some(exponent), ..ranks }.lengths().unwrap()
-        };
+        let of = |ranks, exponent, fall| Ranks { fall, exponent: Some(exponent), ..ranks }.lengths().unwrap();
         assert_eq!(of(ranks(7, 12, 2), 1.0, Fall::PowerLaw), [12, 6, 4, 3, 2, 2, 2]);
         assert_eq!(of(ranks(8, 8, 4), 1.0, Fall::Sloped), [8, 7, 6, 6, 5, 5, 4, 4]);
         assert_eq!(of(ranks(8, 8, 4), 3.0, Fall::Sloped), [8, 5, 4, 4, 4, 4, 4, 4]);
@@ -255,14 +252,8 @@ mod tests {
         for (ranks, expected) in [
             (ranks(9, 4, 1), "nnz= or exponent= is missing"),
             (ranks(9, 4, 5), "shortest=5 exceeds longest=4"),
-            (
-                Ranks { nnz: Some(41), ..ranks(10, 4, 1) },
-                "nnz=41 is impossible for 10 rows of 1 to 4 entries",
-            ),
-            (
-                Ranks { nnz: Some(12), ..ranks(10, 4, 1) },
-                "nnz=12 is impossible for 10 rows of 1 to 4 entries",
-            ),
+            (Ranks { nnz: Some(41), ..ranks(10, 4, 1) }, "nnz=41 is impossible for 10 rows of 1 to 4 entries"),
+            (Ranks { nnz: Some(12), ..ranks(10, 4, 1) }, "nnz=12 is impossible for 10 rows of 1 to 4 entries"),
             (Ranks { exponent: Some(-1.0), ..ranks(9, 4, 1) }, "exponent=-1 is not positive"),
             (few, "nnz=99 cannot be reached by 9 rows with these lengths"),
         ] {

@@ -101,11 +101,7 @@ impl Generator {
 
     /// Calls `take` for each of `rows` in order, with the row's index, its ascending columns and its values.
     /// The values are empty if all are 1. The matrix may have more entries than 32-bit indices allow.
-    pub fn each_row(
-        &self,
-        rows: Range<usize>,
-        mut take: impl FnMut(usize, &[u32], &[f64]),
-    ) -> Result<(), SpecError> {
+    pub fn each_row(&self, rows: Range<usize>, mut take: impl FnMut(usize, &[u32], &[f64])) -> Result<(), SpecError> {
         for block in self.blocks()?.of(rows) {
             for (row, ends) in (block.first_row..).zip(block.row_offsets.windows(2)) {
                 let entries = ends[0] as usize..ends[1] as usize;

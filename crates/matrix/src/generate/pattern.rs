@@ -25,13 +25,7 @@ pub enum Pattern {
     /// A grid of n × n × n or `nx` × `ny` × `nz` points, each joined to its 6 neighbours (as in merge-spmv), to 7
     /// points including itself, to the 18 neighbours that differ in one or two coordinates, or to all 27 points
     /// around it including itself.
-    Grid3d {
-        n: Option<usize>,
-        nx: Option<usize>,
-        ny: Option<usize>,
-        nz: Option<usize>,
-        points: usize,
-    },
+    Grid3d { n: Option<usize>, nx: Option<usize>, ny: Option<usize>, nz: Option<usize>, points: usize },
     /// The adjacency matrix of the n-th Mycielski graph; see [`super::combinatorial::mycielski`].
     Mycielski { n: usize },
     /// The undirected de Bruijn graph of the 2^`bits` words of `bits` bits; see
@@ -51,14 +45,7 @@ pub enum Pattern {
     /// Full diagonals at these offsets from the main diagonal; positive offsets lie above it.
     Diagonals { rows: usize, cols: Option<usize>, offsets: Vec<i64> },
     /// Rows of equal length, whose columns form runs of `run` adjacent columns.
-    Uniform {
-        rows: usize,
-        cols: Option<usize>,
-        nnz: usize,
-        band: Option<usize>,
-        run: usize,
-        seed: u64,
-    },
+    Uniform { rows: usize, cols: Option<usize>, nnz: usize, band: Option<usize>, run: usize, seed: u64 },
     /// Rows of equal length, whose columns are normally distributed around the diagonal (hola-spmv-ics17,
     /// Figures 7 and 13).
     BandedNormal { n: usize, nnz: usize, variance: f64, seed: u64 },
@@ -66,24 +53,10 @@ pub enum Pattern {
     Ranked(Ranks),
     /// `hubs` long rows (3 by default) of `length` entries (all columns by default) in any columns. All other
     /// rows have `others` entries (1 by default) at the diagonal. With `band`, all entries lie in that window.
-    Hubs {
-        n: usize,
-        hubs: usize,
-        length: Option<usize>,
-        others: usize,
-        band: Option<usize>,
-        seed: u64,
-    },
+    Hubs { n: usize, hubs: usize, length: Option<usize>, others: usize, band: Option<usize>, seed: u64 },
     /// The fraction `empty` of the rows is empty, scattered or in `clusters` groups of adjacent rows. The other
     /// rows have equal lengths.
-    EmptyRows {
-        rows: usize,
-        cols: Option<usize>,
-        nnz: usize,
-        empty: f64,
-        clusters: usize,
-        seed: u64,
-    },
+    EmptyRows { rows: usize, cols: Option<usize>, nnz: usize, empty: f64, clusters: usize, seed: u64 },
     /// Dense aligned r × c blocks, as in finite-element matrices.
     Block { n: usize, r: usize, c: usize, nnz: usize, band: Option<usize>, seed: u64 },
 }
@@ -93,9 +66,7 @@ impl Pattern {
     pub fn shape(&self) -> (usize, usize) {
         let square = |points: usize| (points, points);
         match *self {
-            Self::Dense { cols, rows, nnz } => {
-                (rows.unwrap_or(nnz.unwrap_or(1 << 24) / cols.max(1)), cols)
-            }
+            Self::Dense { cols, rows, nnz } => (rows.unwrap_or(nnz.unwrap_or(1 << 24) / cols.max(1)), cols),
             Self::Grid2d { .. } | Self::Grid3d { .. } => {
                 square(self.sides().into_iter().fold(1, usize::saturating_mul))
             }
@@ -114,9 +85,7 @@ impl Pattern {
             | Self::Uniform { rows, cols, .. }
             | Self::Ranked(Ranks { rows, cols, .. })
             | Self::EmptyRows { rows, cols, .. } => (rows, cols.unwrap_or(rows)),
-            Self::BandedNormal { n, .. } | Self::Hubs { n, .. } | Self::Block { n, .. } => {
-                square(n)
-            }
+            Self::BandedNormal { n, .. } | Self::Hubs { n, .. } | Self::Block { n, .. } => square(n),
         }
     }
 
@@ -197,9 +166,7 @@ impl Pattern {
             Self::Grid3d { points, .. } if ![6, 7, 18, 27].contains(&points) => {
                 Err(format!("points={points}: it must be 6, 7, 18 or 27"))
             }
-            Self::Block { n, r, c, .. }
-                if r == 0 || c == 0 || !n.is_multiple_of(r) || !n.is_multiple_of(c) =>
-            {
+            Self::Block { n, r, c, .. } if r == 0 || c == 0 || !n.is_multiple_of(r) || !n.is_multiple_of(c) => {
                 Err(format!("n={n} must be a multiple of r={r} and of c={c}"))
             }
             Self::Block { r, c, nnz, .. } if !nnz.is_multiple_of(r * c) => {
@@ -242,9 +209,7 @@ impl Pattern {
                 Columns { hub, ..within(band.or(Some(1)), seed) }
             }
             Self::EmptyRows { seed, .. } => within(None, seed),
-            Self::Block { r, c, band, seed, .. } => {
-                Columns { alike: r, run: c, ..within(band, seed) }
-            }
+            Self::Block { r, c, band, seed, .. } => Columns { alike: r, run: c, ..within(band, seed) },
             _ => return None,
         })
     }
@@ -262,12 +227,8 @@ impl Pattern {
                 by_rank.shuffle(&mut random);
                 by_rank
             }
-            Self::Hubs { hubs: count, length, others, .. } => {
-                hubs(count, length.unwrap_or(cols), others, rows)
-            }
-            Self::EmptyRows { nnz, empty, clusters, .. } => {
-                empty_rows(nnz, rows, empty, clusters, &mut random)?
-            }
+            Self::Hubs { hubs: count, length, others, .. } => hubs(count, length.unwrap_or(cols), others, rows),
+            Self::EmptyRows { nnz, empty, clusters, .. } => empty_rows(nnz, rows, empty, clusters, &mut random)?,
             Self::Block { r, c, nnz, .. } => {
                 even(nnz / r / c, rows / r).into_iter().map(|blocks| blocks * c as u32).collect()
             }

@@ -148,9 +148,7 @@ fn check_key(form: &'static str, name: &str, key: &str) -> Result<(), String> {
 fn value(key: &str, text: &str) -> Result<Value, String> {
     let (value, what) = match key {
         OFFSETS => (Some(text.into()), "text"),
-        _ if FRACTIONS.contains(&key) => {
-            (text.parse().ok().and_then(Number::from_f64).map(Value::Number), "a number")
-        }
+        _ if FRACTIONS.contains(&key) => (text.parse().ok().and_then(Number::from_f64).map(Value::Number), "a number"),
         _ => (text.parse::<u64>().ok().map(Value::from), "a whole number"),
     };
     value.ok_or_else(|| format!("{key}={text}: the value must be {what}"))

@@ -14,9 +14,7 @@ pub use limits::Available;
 /// Returns the reason for skipping `what`, which needs `bytes`; `None` if the memory is sufficient.
 pub fn refusal(what: &str, bytes: u64, available: Available) -> Option<String> {
     let Available { bytes: left, by } = available;
-    (bytes > left).then(|| {
-        format!("needs {} of memory {what}, and {} are available ({by})", Size(bytes), Size(left))
-    })
+    (bytes > left).then(|| format!("needs {} of memory {what}, and {} are available ({by})", Size(bytes), Size(left)))
 }
 
 /// Splits a list of memory needs into parts that fit into `available` bytes. Returns the indices in each part: in
@@ -107,8 +105,7 @@ mod tests {
 
     #[test]
     fn sizes_are_parsed_with_their_units() {
-        let texts =
-            ["0", "123", "7B", "16GiB", "16g", "1.5 KiB", "2MB", "3T", "99999999999999999999"];
+        let texts = ["0", "123", "7B", "16GiB", "16g", "1.5 KiB", "2MB", "3T", "99999999999999999999"];
         let bytes = [0, 123, 7, 16 << 30, 16 << 30, 1536, 2_000_000, 3 << 40, u64::MAX];
         for (text, bytes) in texts.into_iter().zip(bytes) {
             assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");

@@ -48,9 +48,7 @@ fn read_file(path: &Path, rows: usize) -> Result<Permutation, String> {
     let numbers = numbers(&text)?;
     match numbers.len() {
         count if count == rows => permutation(&numbers),
-        count if count == 2 * rows + 1 && numbers[0].value as usize == rows => {
-            labelled(&numbers[1..])
-        }
+        count if count == 2 * rows + 1 && numbers[0].value as usize == rows => labelled(&numbers[1..]),
         count => Err(format!(
             ": it has {count} numbers, but the matrix has {rows} rows: it must have one per row, or as SCOTCH's, the \
              number of rows and then a row and a number per line"
@@ -74,9 +72,7 @@ fn numbers(text: &str) -> Result<Vec<Number>, String> {
         let words = words.split(|c: char| c.is_whitespace() || c == ',');
         for word in words.filter(|word| !word.is_empty()) {
             let value = number(word).ok_or_else(|| {
-                format!(
-                    ", line {line}: '{word}' is not the number of a row; comments begin with % or #"
-                )
+                format!(", line {line}: '{word}' is not the number of a row; comments begin with % or #")
             })?;
             numbers.push(Number { value, line });
         }
@@ -111,9 +107,7 @@ fn permutation(numbers: &[Number]) -> Result<Permutation, String> {
             return Err(format!(", line {line}: {value} is no row of {rows}: {why}"));
         };
         if *first > 0 {
-            return Err(format!(
-                ", line {line}: {value} occurs again after line {first}; each row must occur once"
-            ));
+            return Err(format!(", line {line}: {value} occurs again after line {first}; each row must occur once"));
         }
         *first = *line;
     }
@@ -165,10 +159,7 @@ mod tests {
             ("1 2 4294967296", ", line 1: '4294967296' is not"),
             ("1 2 2.5", ", line 1: '2.5' is not"),
             ("1 2 nan", ", line 1: 'nan' is not"),
-            (
-                "%%MatrixMarket\nx",
-                ", line 2: 'x' is not the number of a row; comments begin with % or #",
-            ),
+            ("%%MatrixMarket\nx", ", line 2: 'x' is not the number of a row; comments begin with % or #"),
             ("\u{fffd}", ", line 1: '\u{fffd}' is not"),
         ] {
             let found = read(text.as_bytes()).unwrap_err();

@@ -32,8 +32,7 @@ impl Graph {
         assert_eq!(csr.rows, csr.cols, "a square matrix");
         let (offsets, neighbours, _) = csr.transposed_with(|_| ()).into_arrays();
         let symmetric = offsets == csr.row_offsets && neighbours == csr.column_indices;
-        let (offsets, neighbours) =
-            if symmetric { (offsets, neighbours) } else { merged(csr, &offsets, &neighbours) };
+        let (offsets, neighbours) = if symmetric { (offsets, neighbours) } else { merged(csr, &offsets, &neighbours) };
         let vertex_weights = csr.row_lengths().map(|length| length + 1).collect();
         Self { offsets, neighbours, edge_weights: Vec::new(), vertex_weights }
     }

@@ -46,8 +46,7 @@ pub enum Order {
 
 impl Order {
     /// The orders that this program computes, and the natural one.
-    pub const OWN: [Self; 6] =
-        [Self::Natural, Self::Rcm, Self::BandK, Self::Band3, Self::BandVolta, Self::BandAmpere];
+    pub const OWN: [Self; 6] = [Self::Natural, Self::Rcm, Self::BandK, Self::Band3, Self::BandVolta, Self::BandAmpere];
 
     /// Returns the order with this name on the command line and in the CSV file: one of [`OWN`](Self::OWN), `file:PATH`
     /// or `inverse-file:PATH`.

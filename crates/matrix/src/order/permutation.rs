@@ -93,10 +93,7 @@ impl<T: Scalar> Csr<T> {
         let mut slots = columns.iter_mut().zip(values);
         for &old in old {
             row.clear();
-            row.extend(
-                self.row(old as usize)
-                    .map(|k| (new[self.column_indices[k] as usize], self.values[k])),
-            );
+            row.extend(self.row(old as usize).map(|k| (new[self.column_indices[k] as usize], self.values[k])));
             row.sort_unstable_by_key(|entry| entry.0);
             for (entry, (column, value)) in row.iter().zip(&mut slots) {
                 (*column, *value) = *entry;

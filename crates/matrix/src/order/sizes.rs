@@ -22,8 +22,7 @@ pub fn case(row_length: f64) -> usize {
 /// Returns the sizes on a GPU, Volta or Ampere, for a mean row length, changed as in `case`, which may differ from the
 /// case of that length.
 pub fn gpu(is_volta: bool, row_length: f64, case: usize) -> [usize; 2] {
-    let size =
-        |constant: f64, slope: f64| rounded(constant + slope * row_length.max(1.0).ln()).max(1.0);
+    let size = |constant: f64, slope: f64| rounded(constant + slope * row_length.max(1.0).ln()).max(1.0);
     let [srs, ssrs] = match is_volta {
         true => [size(10.146, -1.5), size(8.9, -1.25)],
         false => [size(20.5, -3.5), size(9.175, -1.32)],
@@ -71,8 +70,7 @@ mod tests {
         let [short, of_32] = [(9, 10), (20, 10)];
         let volta = [short, short, (7, 8), (6, 7), (9, 14), (8, 12), of_32, of_32, of_32, (5, 3)];
         let [short, of_32] = [(9, 21), (13, 39)];
-        let ampere =
-            [short, short, (7, 15), (6, 13), (6, 48), (6, 44), of_32, of_32, (8, 16), (2, 4)];
+        let ampere = [short, short, (7, 15), (6, 13), (6, 48), (6, 44), of_32, of_32, (8, 16), (2, 4)];
         assert_eq!(by(true), volta);
         assert_eq!(by(false), ampere);
     }

@@ -112,19 +112,16 @@ fn permuted_rows_are_moved_across_tasks() {
 
 #[test]
 fn rcm_finds_the_band_of_a_shuffled_matrix() {
-    for (spec, natural, bound) in [
-        ("grid2d,n=40,points=5", 40, 41),
-        ("grid3d,n=12,points=7", 144, 160),
-        ("wheel,spokes=50", 50, 50),
-    ] {
+    for (spec, natural, bound) in
+        [("grid2d,n=40,points=5", 40, 41), ("grid3d,n=12,points=7", 144, 160), ("wheel,spokes=50", 50, 50)]
+    {
         let csr = generated(spec);
         assert_eq!(bandwidth(&csr), natural, "{spec}");
         let found = bandwidth(&reordered(Order::Rcm, &shuffled(&csr)));
         assert!(found <= bound, "{spec}: {found}");
     }
-    let band = (0..500).flat_map(|row: usize| {
-        (row.saturating_sub(2)..(row + 3).min(500)).map(move |col| (row, col, 1.0))
-    });
+    let band =
+        (0..500).flat_map(|row: usize| (row.saturating_sub(2)..(row + 3).min(500)).map(move |col| (row, col, 1.0)));
     let band = shuffled(&Csr::from_triplets(500, 500, &band.collect::<Vec<_>>()));
     assert!(bandwidth(&band) > 300);
     assert_eq!(bandwidth(&reordered(Order::Rcm, &band)), 2);
@@ -174,9 +171,7 @@ fn the_heaviest_edge_comes_first() {
 #[test]
 fn band_k_is_nearly_as_narrow_as_rcm() {
     let grid = generated("grid2d,n=60,points=5");
-    let banded = |csr: &Csr<f64>, coarsening| {
-        bandwidth(&csr.permuted(&band_k(csr, coarsening, &[20]).permutation))
-    };
+    let banded = |csr: &Csr<f64>, coarsening| bandwidth(&csr.permuted(&band_k(csr, coarsening, &[20]).permutation));
     assert!(banded(&grid, Coarsening::Hand) < 4 * 60, "{}", banded(&grid, Coarsening::Hand));
     let shuffled = shuffled(&grid);
     for (coarsening, most) in [(Coarsening::Hand, 4 * 60), (Coarsening::HeavyEdge, 8 * 60)] {
@@ -250,8 +245,7 @@ fn super_rows_are_swept_in_the_order_of_their_graph() {
 
 #[test]
 fn bandwidth_and_profile_are_those_of_the_entries() {
-    let csr =
-        Csr::<f64>::from_triplets(4, 4, &[(0, 3, 1.0), (1, 0, 1.0), (1, 1, 1.0), (3, 1, 1.0)]);
+    let csr = Csr::<f64>::from_triplets(4, 4, &[(0, 3, 1.0), (1, 0, 1.0), (1, 1, 1.0), (3, 1, 1.0)]);
     assert_eq!((bandwidth(&csr), profile(&csr)), (3, 1 + 2));
 }
 

@@ -50,9 +50,9 @@ pub fn push<T>(vector: &mut Vec<T>, value: T, bounds: ReadBounds) -> Result<(), 
         let more = vector.len().max(1 << 12);
         let bytes = ((2 * vector.len() + more) * size_of::<T>()) as u64;
         bounds.check().and_then(|()| bounds.allow(bytes))?;
-        vector.try_reserve_exact(more).map_err(|_| {
-            Defect::unsupported(format!("{bytes} bytes for its entries do not fit in memory"))
-        })?;
+        vector
+            .try_reserve_exact(more)
+            .map_err(|_| Defect::unsupported(format!("{bytes} bytes for its entries do not fit in memory")))?;
     }
     vector.push(value);
     Ok(())

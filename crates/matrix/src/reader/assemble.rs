@@ -97,13 +97,7 @@ pub fn assemble(
     check_count(nnz as u64, "nonzeros")?;
     let threads = rayon::current_num_threads();
     let allow = |length: usize| bounds.allow(SORTED * nnz.min(threads * length) as u64);
-    let mut csr = Csr {
-        rows,
-        cols,
-        row_offsets: zeros(rows + 1)?,
-        column_indices: zeros(nnz)?,
-        values: zeros(nnz)?,
-    };
+    let mut csr = Csr { rows, cols, row_offsets: zeros(rows + 1)?, column_indices: zeros(nnz)?, values: zeros(nnz)? };
     let is_pattern = chunks.iter().all(|chunk| chunk.values.is_empty());
     let results: Vec<Result<FilledSlot, Fault>> = slots(&mut csr, ranges, chunks)
         .into_par_iter()
@@ -181,8 +175,7 @@ impl Slot<'_> {
         }
         self.place(chunks, cursors);
         let size = self.values.len();
-        let (remaining, duplicates) =
-            if self.is_in_order() { (size, 0) } else { self.order_rows(mirrored, allow)? };
+        let (remaining, duplicates) = if self.is_in_order() { (size, 0) } else { self.order_rows(mirrored, allow)? };
         for offset in self.row_offsets {
             *offset += self.start as u32;
         }

@@ -111,8 +111,7 @@ trait Decoder<B>: Read + Sized {
 impl<B: BufRead> Decoder<B> for GzDecoder<B> {
     fn begin(mut compressed: B) -> io::Result<Option<Self>> {
         // Zeros after a member are padding, as for gzip itself.
-        while let zeros @ 1.. = compressed.fill_buf()?.iter().take_while(|&&byte| byte == 0).count()
-        {
+        while let zeros @ 1.. = compressed.fill_buf()?.iter().take_while(|&&byte| byte == 0).count() {
             compressed.consume(zeros);
         }
         match compressed.fill_buf()?.first() {

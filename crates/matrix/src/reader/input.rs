@@ -31,11 +31,7 @@ enum Bytes {
 
 impl<'c> Input<'c> {
     /// Opens a file, or reads a stream to its end, or until `is_hopeless` returns true for its beginning.
-    pub fn open(
-        path: &Path,
-        bounds: ReadBounds<'c>,
-        is_hopeless: fn(&[u8]) -> bool,
-    ) -> io::Result<Self> {
+    pub fn open(path: &Path, bounds: ReadBounds<'c>, is_hopeless: fn(&[u8]) -> bool) -> io::Result<Self> {
         // The type is checked before opening, because merely opening a device can have an effect.
         check_type(fs::metadata(path)?.file_type())?;
         // Opening must not wait for the writer of a pipe: `collect` waits and can be interrupted.
@@ -66,12 +62,10 @@ impl<'c> Input<'c> {
                 buffer.copy_from_slice(&bytes[at as usize..][..buffer.len()]);
                 Ok(())
             }
-            Bytes::File(file) => {
-                file.read_exact_at(buffer, at).map_err(|error| match error.kind() {
-                    ErrorKind::UnexpectedEof => ReadStop::Shortened.into(),
-                    _ => error,
-                })
-            }
+            Bytes::File(file) => file.read_exact_at(buffer, at).map_err(|error| match error.kind() {
+                ErrorKind::UnexpectedEof => ReadStop::Shortened.into(),
+                _ => error,
+            }),
         }
     }
 
@@ -129,11 +123,7 @@ fn check_type(kind: FileType) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::InvalidInput, format!("is {what}, not a file or a pipe")))
 }
 
-fn collect(
-    mut stream: File,
-    bounds: ReadBounds,
-    is_hopeless: fn(&[u8]) -> bool,
-) -> io::Result<Vec<u8>> {
+fn collect(mut stream: File, bounds: ReadBounds, is_hopeless: fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
     let mut collected = Vec::new();
     let mut piece = vec![0; PIECE];
     loop {
@@ -145,8 +135,7 @@ fn collect(
                 bounds.allow(2 * (collected.len() + size) as u64)?;
                 collected.extend_from_slice(&piece[..size]);
             }
-            Err(error)
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) => return Err(error),
         }
         if is_hopeless(&collected) {

@@ -85,11 +85,7 @@ fn lines_in<'b>(input: &Input, range: Range<u64>, buffer: &'b mut Vec<u8>) -> io
     };
     let mut end = range.end;
     let most = buffer.len() + LONGEST_LINE;
-    while skip < buffer.len()
-        && !buffer.ends_with(b"\n")
-        && end < input.size
-        && buffer.len() <= most
-    {
+    while skip < buffer.len() && !buffer.ends_with(b"\n") && end < input.size && buffer.len() <= most {
         let known = buffer.len();
         let more = (input.size - end).min(TAIL as u64);
         buffer.resize(known + more as usize, 0);

@@ -25,14 +25,8 @@ const TAR: Container = Container::Archive(Archive::Tar);
 const ZIP: Container = Container::Archive(Archive::Zip);
 
 /// The endings after the extension of a format.
-const AFTER_EXTENSION: [Ending; 6] = [
-    ("", &[]),
-    (".gz", &[GZIP]),
-    (".bz2", &[BZIP2]),
-    (".xz", &[XZ]),
-    (".zst", &[ZSTD]),
-    (".zip", &[ZIP]),
-];
+const AFTER_EXTENSION: [Ending; 6] =
+    [("", &[]), (".gz", &[GZIP]), (".bz2", &[BZIP2]), (".xz", &[XZ]), (".zst", &[ZSTD]), (".zip", &[ZIP])];
 /// The endings of archives, in which a matrix is under another name.
 const OF_ARCHIVES: [Ending; 6] = [
     (".tar.gz", &[GZIP, TAR]),
@@ -84,8 +78,7 @@ impl<'a> MatrixName<'a> {
 
     /// Returns whether files in folders with this name are taken for matrices.
     fn counts_in_folders(&self) -> bool {
-        let is_common =
-            |extension| FORMATS.iter().any(|it| it.common_extensions.contains(&extension));
+        let is_common = |extension| FORMATS.iter().any(|it| it.common_extensions.contains(&extension));
         !self.extension.is_some_and(is_common)
     }
 }
@@ -158,8 +151,7 @@ mod tests {
             ("äöü", None),
         ] {
             let found = MatrixName::of(name);
-            let ending =
-                expected.map(|(stem, ending)| (stem, ending.trim_start_matches("archive ")));
+            let ending = expected.map(|(stem, ending)| (stem, ending.trim_start_matches("archive ")));
             assert_eq!(found.map(|found| (found.stem, found.packing.ending)), ending, "{name}");
             let path = Path::new("b.tar.gz").join(name);
             assert_eq!(is_matrix(&path), expected.is_some(), "{name}");

@@ -6,17 +6,13 @@ use super::field::Field;
 /// Parses a value. The exponent letters of Fortran (`d`, `D`) are accepted, and its exponents of three digits without a
 /// letter (`1.25-120`).
 pub fn value(word: &[u8], field: Field) -> Result<f64, Defect> {
-    let text: String = word
-        .iter()
-        .map(|&byte| if matches!(byte, b'd' | b'D') { 'e' } else { char::from(byte) })
-        .collect();
+    let text: String =
+        word.iter().map(|&byte| if matches!(byte, b'd' | b'D') { 'e' } else { char::from(byte) }).collect();
     let parsed = text.parse::<f64>().or_else(|error| with_exponent(&text).ok_or(error)?.parse());
     let why = match parsed {
         Err(_) => "not a number",
         Ok(value) if !value.is_finite() => "not finite",
-        Ok(value) if value < 0.0 && field == Field::UnsignedInteger => {
-            "negative in an unsigned-integer matrix"
-        }
+        Ok(value) if value < 0.0 && field == Field::UnsignedInteger => "negative in an unsigned-integer matrix",
         Ok(value) => return Ok(value),
     };
     Err(format!("value {} is {why}", quote(word)).into())

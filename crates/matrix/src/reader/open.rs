@@ -27,13 +27,12 @@ pub struct Opened<'c> {
 
 impl<'c> Opened<'c> {
     pub fn open(path: &Path, options: &Options, bounds: ReadBounds<'c>) -> Result<Self, ReadError> {
-        let opened =
-            Input::open(path, bounds, is_hopeless).map_err(Fault::from).and_then(|input| {
-                let opened = Self::unpacked(path, input, options);
-                // The decompression or archive library may have hidden an interruption.
-                bounds.check()?;
-                opened
-            });
+        let opened = Input::open(path, bounds, is_hopeless).map_err(Fault::from).and_then(|input| {
+            let opened = Self::unpacked(path, input, options);
+            // The decompression or archive library may have hidden an interruption.
+            bounds.check()?;
+            opened
+        });
         opened.map_err(|fault| ReadError::new(path, fault))
     }
 

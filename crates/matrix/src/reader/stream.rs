@@ -75,11 +75,7 @@ impl Stream {
         self.blocks(|_| true, take).map(|_| ())
     }
 
-    fn blocks(
-        &self,
-        mine: impl Fn(usize) -> bool,
-        mut take: impl FnMut(usize, u32, f64),
-    ) -> Result<u64, ReadError> {
+    fn blocks(&self, mine: impl Fn(usize) -> bool, mut take: impl FnMut(usize, u32, f64)) -> Result<u64, ReadError> {
         let mut both = |entry: Entry| {
             take(entry.row as usize, entry.col, entry.value);
             if let Some(image) = self.mirror.and_then(|sign| entry.image(sign)) {

@@ -36,12 +36,7 @@ fn message(error: &ReadError, path: &Path) -> String {
 }
 
 /// Reads a file with this name and contents. The message is without the folder.
-fn read_within(
-    name: &str,
-    contents: &[u8],
-    options: &Options,
-    bounds: ReadBounds,
-) -> Result<ReadMatrix, String> {
+fn read_within(name: &str, contents: &[u8], options: &Options, bounds: ReadBounds) -> Result<ReadMatrix, String> {
     let (_folder, path) = file(name, contents);
     let opened = Opened::open(&path, options, bounds);
     let read = opened.and_then(|opened| opened.read()).map_err(|error| message(&error, &path))?;

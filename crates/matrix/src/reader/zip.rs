@@ -51,8 +51,7 @@ fn repeated_name(input: &Input, start: u64) -> io::Result<String> {
     loop {
         let mut header = [0; 46];
         directory.read_exact(&mut header)?;
-        let [length, extra, comment] =
-            [28, 30, 32].map(|at| u16::from_le_bytes([header[at], header[at + 1]]));
+        let [length, extra, comment] = [28, 30, 32].map(|at| u16::from_le_bytes([header[at], header[at + 1]]));
         let mut name = vec![0; length.into()];
         directory.read_exact(&mut name)?;
         directory.seek_relative(i64::from(extra) + i64::from(comment))?;
@@ -72,35 +71,27 @@ pub fn matrix(mut files: Vec<File>, is_matrix: fn(&Path) -> bool) -> io::Result<
     match files.pop() {
         Some(file) if files.is_empty() => Ok(file),
         None => Err(invalid("the zip archive contains no matrix".into())),
-        Some(_) => Err(invalid(format!(
-            "the zip archive contains several matrices: {}; decompress it",
-            names.join(", ")
-        ))),
+        Some(_) => {
+            Err(invalid(format!("the zip archive contains several matrices: {}; decompress it", names.join(", "))))
+        }
     }
 }
 
 impl File {
-    fn of(
-        archive: &mut ZipArchive<impl Read + Seek>,
-        number: usize,
-        size: u64,
-    ) -> io::Result<Option<Self>> {
+    fn of(archive: &mut ZipArchive<impl Read + Seek>, number: usize, size: u64) -> io::Result<Option<Self>> {
         let file = archive.by_index_raw(number)?;
         let name = file.name()?.into_owned();
         let is_hidden = name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
         if !file.is_file() || is_hidden {
             return Ok(None);
         }
-        let refused =
-            |why: &str| Err(invalid(format!("{} in the zip archive {why}", name.escape_debug())));
+        let refused = |why: &str| Err(invalid(format!("{} in the zip archive {why}", name.escape_debug())));
         let is_deflated = match file.compression() {
             _ if file.encrypted() => return refused("is encrypted"),
             CompressionMethod::Stored => false,
             CompressionMethod::DEFLATE => true,
             other => {
-                return refused(&format!(
-                    "is compressed by the method {other}; only deflate is read"
-                ));
+                return refused(&format!("is compressed by the method {other}; only deflate is read"));
             }
         };
         let start = file.data_start().unwrap_or(u64::MAX);
@@ -112,23 +103,13 @@ impl File {
         if file.size() > compressed.saturating_mul(growth) {
             return refused("has fewer bytes than stated, the archive is damaged");
         }
-        Ok(Some(Self {
-            start,
-            compressed,
-            size: file.size(),
-            crc: file.crc32(),
-            is_deflated,
-            name,
-        }))
+        Ok(Some(Self { start, compressed, size: file.size(), crc: file.crc32(), is_deflated, name }))
     }
 
     pub fn decompress<'a>(&self, input: &'a Input) -> Bytes<'a> {
         let compressed = input.reader_at(self.start).take(self.compressed);
-        let contents: Bytes<'a> = if self.is_deflated {
-            Box::new(DeflateDecoder::new(compressed))
-        } else {
-            Box::new(compressed)
-        };
+        let contents: Bytes<'a> =
+            if self.is_deflated { Box::new(DeflateDecoder::new(compressed)) } else { Box::new(compressed) };
         let size = self.size;
         let crc = self.crc;
         let contents = CrcReader::new(contents.take(size.saturating_add(1)));

@@ -32,11 +32,9 @@ impl Rapl {
         let mut zones: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
         zones.sort();
         // Other trees, such as `intel-rapl-mmio:0`, have the same packages again.
-        let is_zone = |zone: &&PathBuf| {
-            zone.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"intel-rapl:"))
-        };
-        let domains =
-            zones.iter().filter(is_zone).filter_map(|zone| Domain::open(zone).transpose());
+        let is_zone =
+            |zone: &&PathBuf| zone.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"intel-rapl:"));
+        let domains = zones.iter().filter(is_zone).filter_map(|zone| Domain::open(zone).transpose());
         let domains: Vec<_> = domains.collect::<Result<_, _>>()?;
         match domains.iter().any(|domain| domain.name.starts_with("package")) {
             true => Ok(Self(domains)),
@@ -86,8 +84,7 @@ impl Domain {
             let path = zone.join(file);
             text.parse().map_err(|_| format!("{}: '{text}' is not a number", path.display()))
         };
-        let (range, last): (u64, _) =
-            (number("max_energy_range_uj")?, Cell::new(number("energy_uj")?));
+        let (range, last): (u64, _) = (number("max_energy_range_uj")?, Cell::new(number("energy_uj")?));
         if range == 0 {
             let zone = zone.display();
             return Err(format!("{zone}/max_energy_range_uj: a counter has no range of 0"));
@@ -115,9 +112,7 @@ mod tests {
 
     /// Writes a zone with these microjoules, of which it counts 1000 at most.
     fn write(folder: &Path, zone: &str, name: &str, energy: &str) {
-        let files = format!(
-            "{zone}/name {name}; {zone}/max_energy_range_uj 1000; {zone}/energy_uj {energy}"
-        );
+        let files = format!("{zone}/name {name}; {zone}/max_energy_range_uj 1000; {zone}/energy_uj {energy}");
         write_files(folder, &files);
     }
 
@@ -172,9 +167,7 @@ mod tests {
                 rapl.joules()
             };
             let read: Vec<_> = readings.iter().map(read).collect();
-            let of = |pair: &[Option<f64>]| {
-                Some(pair[1]? - pair[0]?).filter(|&joules| rapl.can_be(joules, 0.02))
-            };
+            let of = |pair: &[Option<f64>]| Some(pair[1]? - pair[0]?).filter(|&joules| rapl.can_be(joules, 0.02));
             let microjoules = |joules: Option<f64>| joules.map(|joules| (1e6 * joules).round());
             let found: Vec<_> = read.windows(2).map(of).map(microjoules).collect();
             let expected: Vec<_> = joules.iter().copied().map(microjoules).collect();

@@ -34,9 +34,7 @@ pub fn listed(mounted: &Path, groups: &str, controller: &str) -> Vec<Group> {
         let path = Path::new(fields.next()?);
         let (version, root) = match controllers {
             "" => (Version::Second, mounted.to_owned()),
-            _ if controllers.split(',').any(|name| name == controller) => {
-                (Version::First, mounted.join(controller))
-            }
+            _ if controllers.split(',').any(|name| name == controller) => (Version::First, mounted.join(controller)),
             _ => return None,
         };
         // In a container the path may be outside the mounted tree, but its ancestors exist.
@@ -91,9 +89,7 @@ impl Throttling {
     fn of(groups: Vec<Group>) -> Option<Self> {
         let (_, (version, group)) = tightest(groups)?;
         let text = fs::read_to_string(group.join("cpu.stat")).ok()?;
-        let value = |name: &str| {
-            text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
-        };
+        let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
         let (time, per_second) = match version {
             Version::First => ("throttled_time ", 1e9),
             Version::Second => ("throttled_usec ", 1e6),

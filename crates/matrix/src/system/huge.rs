@@ -80,9 +80,7 @@ fn held() -> Option<u64> {
 /// this `mode` and the user has these settings of glibc.
 pub(super) fn refusal(mode: Option<&str>, settings: &str) -> &'static str {
     let [decisive, wanted] = TUNABLES[0];
-    let is_other = |setting: &str| {
-        setting.split_once('=').is_some_and(|it| it.0 == decisive && it.1 != wanted)
-    };
+    let is_other = |setting: &str| setting.split_once('=').is_some_and(|it| it.0 == decisive && it.1 != wanted);
     match mode {
         None | Some("never") => "/sys/kernel/mm/transparent_hugepage/enabled has none",
         Some("always") => "the system had none left, or this process may not have them",
@@ -102,10 +100,7 @@ mod tests {
         for (own, expected) in [
             ("", Some(usual.to_owned())),
             ("glibc.malloc.check=1", Some(with("glibc.malloc.check=1"))),
-            (
-                "a.hugetlb=2:glibc.malloc.hugetlb2=1",
-                Some(with("a.hugetlb=2:glibc.malloc.hugetlb2=1")),
-            ),
+            ("a.hugetlb=2:glibc.malloc.hugetlb2=1", Some(with("a.hugetlb=2:glibc.malloc.hugetlb2=1"))),
             (
                 "glibc.malloc.top_pad=0",
                 Some(with("glibc.malloc.top_pad=0").replace(":glibc.malloc.top_pad=67108864", "")),

@@ -33,15 +33,11 @@ impl Isa {
             Self::Portable => true,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => {
-                is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("fma")
-                    && is_x86_feature_detected!("bmi2")
+                is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2")
             }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
-                Self::Avx2.is_supported()
-                    && is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512vl")
+                Self::Avx2.is_supported() && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl")
             }
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,

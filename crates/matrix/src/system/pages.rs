@@ -26,8 +26,7 @@ pub fn provide_pages<T>(array: &mut [T]) {
     let Range { start, end } = array.as_mut_ptr_range();
     let offset = start.addr() % PAGE;
     let bytes = end.addr() - start.addr() + offset;
-    if let Some(start) = NonNull::new(start.wrapping_byte_sub(offset)).filter(|_| !array.is_empty())
-    {
+    if let Some(start) = NonNull::new(start.wrapping_byte_sub(offset)).filter(|_| !array.is_empty()) {
         // SAFETY: each page of the range contains a part of the array. Its contents do not change.
         let _ = unsafe { madvise(start.cast(), bytes, MmapAdvise::MADV_POPULATE_WRITE) };
     }
@@ -39,9 +38,7 @@ fn move_pages(pages: &[usize], nodes: Option<&[c_int]>) -> nix::Result<Vec<Optio
     let mut status = vec![-1 as c_int; pages.len()];
     let nodes = nodes.map_or(null(), <[c_int]>::as_ptr);
     // SAFETY: the arrays have the given length. The addresses are looked up, not accessed.
-    let outcome = unsafe {
-        syscall(SYS_move_pages, 0, pages.len(), pages.as_ptr(), nodes, status.as_mut_ptr(), MOVE)
-    };
+    let outcome = unsafe { syscall(SYS_move_pages, 0, pages.len(), pages.as_ptr(), nodes, status.as_mut_ptr(), MOVE) };
     Errno::result(outcome)?;
     // A negative status is the error of that page.
     Ok(status.into_iter().map(|node| usize::try_from(node).ok()).collect())

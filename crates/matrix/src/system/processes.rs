@@ -57,12 +57,10 @@ fn reason(groups: &[Group], [processes, space]: [Option<u64>; 2]) -> String {
         })
     });
     full.unwrap_or_else(|| {
-        let processes = processes.map(|most| {
-            format!("all processes of this user may have {most} threads together (`ulimit -u`)")
-        });
-        let space = space.map(|bytes| {
-            format!("the stack of a thread needs a part of the {} KiB of `ulimit -v`", bytes >> 10)
-        });
+        let processes =
+            processes.map(|most| format!("all processes of this user may have {most} threads together (`ulimit -u`)"));
+        let space =
+            space.map(|bytes| format!("the stack of a thread needs a part of the {} KiB of `ulimit -v`", bytes >> 10));
         let limits = [processes, space].into_iter().flatten().collect::<Vec<_>>().join(", or ");
         if limits.is_empty() {
             let raise = "raise kernel.threads-max and kernel.pid_max";
@@ -86,8 +84,7 @@ pub fn threads_on_own_cpu() -> usize {
 /// Returns the children of a process. Where the kernel does not list them, there are none.
 pub fn children(process: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    let lists =
-        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
     let numbers = |list: String| list.split_whitespace().flat_map(str::parse).collect::<Vec<_>>();
     lists.flat_map(numbers).collect()
 }

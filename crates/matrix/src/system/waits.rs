@@ -131,10 +131,7 @@ mod tests {
                 });
                 waiter.join().unwrap()
             });
-            assert!(
-                waited.is_some_and(|waited| waited > Duration::from_millis(1)),
-                "{source:?} {waited:?}"
-            );
+            assert!(waited.is_some_and(|waited| waited > Duration::from_millis(1)), "{source:?} {waited:?}");
         }
     }
 

@@ -25,10 +25,6 @@ impl Reference {
         }
         let own = sum.row(alpha, T::zero(), 0.0);
         let factor = alpha.widen().abs();
-        ReferenceRow {
-            bound: own.bound + factor * bound,
-            likely: own.likely + factor * likely,
-            ..own
-        }
+        ReferenceRow { bound: own.bound + factor * bound, likely: own.likely + factor * likely, ..own }
     }
 }

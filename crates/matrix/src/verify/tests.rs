@@ -31,14 +31,11 @@ fn the_ratio_is_the_error_over_the_bound() {
 /// The errors of all products of a chain stay within the bound, and a product that was left out does not.
 #[test]
 fn the_reference_of_a_chain_accepts_the_roundings_of_all_its_products() {
-    let entries =
-        [(0, 0, 0.1f64), (0, 1, 0.7), (1, 0, -0.3), (1, 1, 0.9), (1, 2, 1e3), (2, 0, 1e-3)];
+    let entries = [(0, 0, 0.1f64), (0, 1, 0.7), (1, 0, -0.3), (1, 1, 0.9), (1, 2, 1e3), (2, 0, 1e-3)];
     let csr = Csr::<f32>::from_triplets(3, 3, &entries);
     let product = |x: &[f32]| -> Vec<f32> {
         (0..3)
-            .map(|row| {
-                csr.row(row).map(|k| csr.values[k] * x[csr.column_indices[k] as usize]).sum()
-            })
+            .map(|row| csr.row(row).map(|k| csr.values[k] * x[csr.column_indices[k] as usize]).sum())
             .collect()
     };
     let x = [0.3, -0.8, 0.6];

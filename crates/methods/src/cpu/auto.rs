@@ -111,11 +111,7 @@ fn sample_size(nonzeros: usize, products: usize, threads: usize) -> Option<usize
     pays.then_some(sample.min(SAMPLE[1]))
 }
 
-fn prepare_by<'a, T: Scalar + Lanes>(
-    method: &Method,
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Outcome<'a, T> {
+fn prepare_by<'a, T: Scalar + Lanes>(method: &Method, csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let prepared = method.prepare_on_host(csr, request);
     let prepared = prepared.map_err(|why| Unavailable(why.to_string()))?;
     let csr_bytes = method.csr_bytes(csr.bytes(), &prepared);
@@ -197,10 +193,7 @@ mod tests {
     }
 
     /// Returns a method of which each product does what is given.
-    fn products<'a>(
-        csr: &'a Csr<f64>,
-        product: impl Fn() -> Result<(), Failed> + Send + 'a,
-    ) -> Prepared<'a, f64> {
+    fn products<'a>(csr: &'a Csr<f64>, product: impl Fn() -> Result<(), Failed> + Send + 'a) -> Prepared<'a, f64> {
         Prepared::new(csr, 0, move |_, _: &[f64], _, _: &mut [f64]| product())
     }
 

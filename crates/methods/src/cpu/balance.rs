@@ -15,9 +15,7 @@ const MANY_THREADS: [usize; 2] = [64, 256];
 /// Returns matrices with rows of equal and of random lengths, with one very long row, mostly empty, and with few rows.
 fn matrices() -> Vec<(&'static str, Csr<f64>)> {
     let hash = |row: usize| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
-    let of = |name, rows: usize, length: &dyn Fn(usize) -> usize| {
-        (name, of_lengths(20_000, (0..rows).map(length)))
-    };
+    let of = |name, rows: usize, length: &dyn Fn(usize) -> usize| (name, of_lengths(20_000, (0..rows).map(length)));
     vec![
         of("equal", 20_000, &|_| 7),
         of("random", 20_000, &hash),
@@ -28,13 +26,7 @@ fn matrices() -> Vec<(&'static str, Csr<f64>)> {
 }
 
 /// Asserts that the shares follow each other, contain all of `0..len`, and that none has more work than `most`.
-fn check(
-    what: &str,
-    shares: &[Range<usize>],
-    len: usize,
-    work: impl Fn(&Range<usize>) -> usize,
-    most: usize,
-) {
+fn check(what: &str, shares: &[Range<usize>], len: usize, work: impl Fn(&Range<usize>) -> usize, most: usize) {
     let mut end = 0;
     for share in shares {
         assert_eq!(share.start, end, "{what}");
@@ -53,11 +45,8 @@ fn longest(csr: &Csr<f64>) -> usize {
 #[test]
 fn whole_rows_are_divided_by_rows_and_nonzeros() {
     for (name, csr) in matrices() {
-        for (threads, step) in
-            MANY_THREADS.into_iter().flat_map(|threads| [(threads, 1), (threads, 8)])
-        {
-            let shares: Vec<_> =
-                (0..threads).map(|rank| balanced(&csr, rank, threads, step)).collect();
+        for (threads, step) in MANY_THREADS.into_iter().flat_map(|threads| [(threads, 1), (threads, 8)]) {
+            let shares: Vec<_> = (0..threads).map(|rank| balanced(&csr, rank, threads, step)).collect();
             let work = |rows: &Range<usize>| rows.len() + entries_of(&csr, rows).len();
             let most = (csr.rows() + csr.nnz()).div_ceil(threads) + step * (longest(&csr) + 1);
             check(name, &shares, csr.rows(), work, most);
@@ -82,9 +71,7 @@ fn the_merge_path_is_divided_equally() {
 /// equal numbers.
 #[test]
 fn equal_parts_differ_by_one_at_most() {
-    for (threads, len) in
-        MANY_THREADS.into_iter().flat_map(|threads| [0, 63, 1_000_003].map(|len| (threads, len)))
-    {
+    for (threads, len) in MANY_THREADS.into_iter().flat_map(|threads| [0, 63, 1_000_003].map(|len| (threads, len))) {
         let parts: Vec<_> = (0..threads).map(|rank| part(len, rank, threads)).collect();
         check("part", &parts, len, Range::len, len.div_ceil(threads));
         assert!(parts.iter().all(|part| part.len() >= len / threads), "{len} on {threads}");

@@ -74,10 +74,7 @@ fn scatter<T: AtomicAdd>(
 
 /// Returns the rows of a piece of the entries, each with its entries in this piece.
 #[inline(always)]
-fn rows_of(
-    row_indices: &[u32],
-    piece: Range<usize>,
-) -> impl Iterator<Item = (usize, Range<usize>)> {
+fn rows_of(row_indices: &[u32], piece: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
     let Range { mut start, end } = piece;
     std::iter::from_fn(move || {
         let rest = &row_indices[start..end];
@@ -106,16 +103,9 @@ impl<'a, T: Scalar + Lanes> Carries<'a, T> {
     }
 
     /// Adds the product of entries in ascending order of their rows to βy.
-    pub fn add_product(
-        &mut self,
-        row_indices: &[u32],
-        entries: Entries<T>,
-        operands: Operands<T>,
-        y: &mut [T],
-    ) {
+    pub fn add_product(&mut self, row_indices: &[u32], entries: Entries<T>, operands: Operands<T>, y: &mut [T]) {
         let (rows, nnz, threads, isa) = (y.len(), row_indices.len(), self.team.len(), self.isa);
-        let first_row_from =
-            |entry: usize| if entry == 0 { 0 } else { row_indices[entry - 1] as usize + 1 };
+        let first_row_from = |entry: usize| if entry == 0 { 0 } else { row_indices[entry - 1] as usize + 1 };
         let shared = DisjointMut::new(y);
         self.team.run_with(&mut self.carries, |rank, carry| {
             let piece = part(nnz, rank, threads);

@@ -106,13 +106,7 @@ fn add_temporaries<T: Scalar>(
 }
 
 /// Computes `sums` += α times the task's part of A (or of Aᵀ) times x.
-fn multiply<T: Scalar, const TRANSPOSE: bool>(
-    blocks: &Blocks<T>,
-    task: &Task,
-    alpha: T,
-    x: &[T],
-    sums: &mut [T],
-) {
+fn multiply<T: Scalar, const TRANSPOSE: bool>(blocks: &Blocks<T>, task: &Task, alpha: T, x: &[T], sums: &mut [T]) {
     // The position of the task's first output within its block.
     let first = task.outputs.start & (blocks.beta() - 1);
     let places = first..first + sums.len();

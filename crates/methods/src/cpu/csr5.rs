@@ -57,8 +57,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     chunks[threads - 1].rows.end = csr.rows();
     let tail = tiles * shape.nonzeros();
     let tail_rows = rows_from(csr, tail);
-    let extra_bytes =
-        chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>() + size_of_val(&tail_rows[..]);
+    let extra_bytes = chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>() + size_of_val(&tail_rows[..]);
     Ok(multiplying(csr, extra_bytes, move |Operands { alpha, x, beta }, y| {
         let beta = scale_if_nearly_empty(csr, team, beta, y);
         let operands = Operands { alpha, x, beta };

@@ -69,8 +69,7 @@ pub fn memory(extent: &Extent) -> u64 {
     if extent.rows != extent.cols || extent.word("order") == Some("natural") {
         return pointers;
     }
-    let is_small =
-        |word: &str| word == TUNED || word.parse().is_ok_and(|rows: usize| rows < sizes::CPU[0]);
+    let is_small = |word: &str| word == TUNED || word.parse().is_ok_and(|rows: usize| rows < sizes::CPU[0]);
     let small = extent.word("srs").is_some_and(is_small);
     let ordering = if small || extent.word("coarsening") == Some("heavy-edge") {
         extent.ordering_in_small_groups()
@@ -87,10 +86,7 @@ struct CsrK<'a, T: Scalar> {
     prefetch: bool,
 }
 
-pub fn prepare<'a, T: Scalar + Lanes, const K: usize>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Outcome<'a, T> {
+pub fn prepare<'a, T: Scalar + Lanes, const K: usize>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let lists = &sizes_to_try(request)[..K - 1];
     let order = RowOrder::of(csr, request);
     let (sizes, tuned) = match &order {
@@ -102,9 +98,7 @@ pub fn prepare<'a, T: Scalar + Lanes, const K: usize>(
     };
     let prepared = match order {
         RowOrder::BandK(coarsening) => permuted(csr, coarsening, &sizes, request),
-        RowOrder::Natural(note) => {
-            in_order(csr, groups(csr, request, &sizes).into_owned(), request).with_notes(note)
-        }
+        RowOrder::Natural(note) => in_order(csr, groups(csr, request, &sizes).into_owned(), request).with_notes(note),
     };
     Ok(prepared.with_notes(tuned))
 }
@@ -146,11 +140,7 @@ fn fastest_sizes<T: Scalar + Lanes>(
 }
 
 /// Prepares the product in the order of the rows, with these groups.
-fn in_order<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    groups: Vec<Vec<u32>>,
-    request: &Request<'a>,
-) -> Prepared<'a, T> {
+fn in_order<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, groups: Vec<Vec<u32>>, request: &Request<'a>) -> Prepared<'a, T> {
     let (team, isa) = (request.team, request.isa);
     let matrix = CsrK::new(Cow::Borrowed(csr), groups);
     multiplying(csr, matrix.pointer_bytes(), move |operands, y| {
@@ -191,13 +181,7 @@ fn permuted<'a, T: Scalar + Lanes>(
 
 /// Calls `store` for each slot with the value at the slot's index in `from`. Scattering y instead would
 /// save a vector, but several threads would write to the same cache lines.
-fn gather<T: Scalar>(
-    values: &[T],
-    from: &[u32],
-    slots: &mut [T],
-    team: &Team,
-    store: impl Fn(T, &mut T) + Sync,
-) {
+fn gather<T: Scalar>(values: &[T], from: &[u32], slots: &mut [T], team: &Team, store: impl Fn(T, &mut T) + Sync) {
     let (slots, threads) = (DisjointMut::new(slots), team.len());
     team.run(|rank| {
         let share = part(from.len(), rank, threads);
@@ -292,12 +276,9 @@ mod tests {
     fn memory_is_that_of_the_pointers_and_of_the_permuted_matrix() {
         let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
         let team = Team::floating(2);
-        let bytes = |method: &Method, csr: &Csr<f64>, given| {
-            prepared(method, csr, &team, given).extra_bytes.unwrap()
-        };
+        let bytes = |method: &Method, csr: &Csr<f64>, given| prepared(method, csr, &team, given).extra_bytes.unwrap();
         let diagonal = Csr::from_triplets(961, 961, &Vec::from_iter((0..961).map(|k| (k, k, 1.0))));
-        let of_natural =
-            |given| [csr2::METHOD, csr3::METHOD].map(|method| bytes(&method, &diagonal, given));
+        let of_natural = |given| [csr2::METHOD, csr3::METHOD].map(|method| bytes(&method, &diagonal, given));
         let natural = [("order", "natural"), ("srs", "8"), ("ssrs", "4")];
         assert_eq!(of_natural(&natural), [4 * 122, 4 * (122 + 32)]);
         assert_eq!(of_natural(&natural[..1]), [4 * 12, 4 * (12 + 3)]);

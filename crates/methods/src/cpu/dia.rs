@@ -116,8 +116,7 @@ impl<T: Scalar> Rows<'_, T> {
             let Diagonals { rows, offsets, values, .. } = self.diagonals;
             let columns = offsets.iter().map(|&offset| row.wrapping_add_signed(offset));
             let entries = columns.enumerate().filter(|&(_, column)| self.is_entry(row, column));
-            let products =
-                entries.map(|(d, column)| values[d * rows + row] * self.operands.x[column]);
+            let products = entries.map(|(d, column)| values[d * rows + row] * self.operands.x[column]);
             *sum = products.fold(T::zero(), |sum, product| sum + product);
         }
     }

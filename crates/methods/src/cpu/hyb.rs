@@ -36,8 +36,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     let mut carries = Carries::new(request);
     let bytes = strips.bytes() + rest.bytes() + carries.bytes();
     let entries = |rank| part(rest.values.len(), rank, team.len());
-    let owned =
-        |rank: usize| [strips.spans(shares[rank].clone()), rest.spans(entries(rank))].concat();
+    let owned = |rank: usize| [strips.spans(shares[rank].clone()), rest.spans(entries(rank))].concat();
     let placed = place(team, owned);
     let note = format!("{width} entries of a row in ELL, {} in coordinates", rest.values.len());
     let product = move |operands: Operands<T>, y: &mut [T]| {

@@ -86,9 +86,7 @@ impl Schedule {
 fn scatter<T: AtomicAdd>(csr: &Csr<T>, rows: Range<usize>, alpha: T, x: &[T], y: &SharedSums<T>) {
     for (row, &x) in rows.clone().zip(&x[rows]) {
         let entries = csr.row(row);
-        for (&column, &value) in
-            csr.column_indices()[entries.clone()].iter().zip(&csr.values()[entries])
-        {
+        for (&column, &value) in csr.column_indices()[entries.clone()].iter().zip(&csr.values()[entries]) {
             // SAFETY: in a valid matrix every column index is within y.
             unsafe { y.add(column as usize, alpha * value * x) };
         }
@@ -133,8 +131,7 @@ mod tests {
 
     #[test]
     fn the_parameter_or_else_the_nonzeros_select_the_schedule() {
-        let is_dynamic =
-            |nnz: usize, word| matches!(Schedule::of(1, nnz, word), Schedule::Dynamic { .. });
+        let is_dynamic = |nnz: usize, word| matches!(Schedule::of(1, nnz, word), Schedule::Dynamic { .. });
         assert!(!is_dynamic(DYNAMIC, None) && is_dynamic(DYNAMIC + 1, None));
         assert!(!is_dynamic(DYNAMIC + 1, Some("static")) && is_dynamic(1, Some("dynamic")));
     }

@@ -112,9 +112,7 @@ fn consume_scalar<T: Scalar>(
 ) -> T {
     let sum_of = |range: Range<usize>| {
         let mut sum = T::zero();
-        for (&value, &column) in
-            csr.values()[range.clone()].iter().zip(&csr.column_indices()[range])
-        {
+        for (&value, &column) in csr.values()[range.clone()].iter().zip(&csr.column_indices()[range]) {
             sum += value * operands.x[column as usize];
         }
         sum
@@ -128,11 +126,7 @@ fn consume_scalar<T: Scalar>(
 }
 
 /// Adds the carries of all threads to y (fix-up). All rows have been stored before.
-pub fn fix_up<'c, T: Scalar>(
-    carries: impl IntoIterator<Item = &'c Carry<T>>,
-    alpha: T,
-    y: &mut [T],
-) {
+pub fn fix_up<'c, T: Scalar>(carries: impl IntoIterator<Item = &'c Carry<T>>, alpha: T, y: &mut [T]) {
     for carry in carries {
         if let Some(y) = y.get_mut(carry.row) {
             *y += alpha * carry.sum;

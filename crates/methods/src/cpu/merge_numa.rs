@@ -49,14 +49,12 @@ struct Part<'a, T: Clone> {
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
-    let mut parts: Vec<CachePadded<_>> =
-        (0..threads).map(|rank| Part::new(csr, rank, threads).into()).collect();
+    let mut parts: Vec<CachePadded<_>> = (0..threads).map(|rank| Part::new(csr, rank, threads).into()).collect();
     if team.nodes().is_some() {
         team.run_with(&mut parts, |_, part| part.copy());
     }
     let placed = place(team, |rank| spans_of(&parts[rank].csr, 0..parts[rank].csr.nnz()));
-    let note =
-        placed.unwrap_or_else(|| "one NUMA node: only the search is moved to the setup".into());
+    let note = placed.unwrap_or_else(|| "one NUMA node: only the search is moved to the setup".into());
     let extra_bytes = parts.iter().map(|part| part.bytes()).sum();
     let prefetch = prefetching_pays(csr);
     let product = move |operands: Operands<T>, y: &mut [T]| {

@@ -16,9 +16,7 @@ use super::prelude::*;
 use super::register_blocks::{BlockRows, prepared};
 use super::rows::balanced;
 use crate::formats::fill;
-use crate::formats::register_blocks::{
-    self, FillEstimate, LEAST_SAMPLED, RegisterBlocks, Shape, block_offsets,
-};
+use crate::formats::register_blocks::{self, FillEstimate, LEAST_SAMPLED, RegisterBlocks, Shape, block_offsets};
 use crate::method::profile::Profile;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::system;
@@ -56,9 +54,8 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
 
 fn best(profile: &Profile, fill: &FillEstimate, cols: usize) -> Shape {
     let speed = |shape: &Shape| profile.0[shape.rows - 1][shape.cols - 1] / fill.of_shape(*shape);
-    let shapes = Shape::all().filter(|shape| {
-        shape.area() == 1 || shape.cols <= cols && fill.of_shape(*shape) <= fill::LIMIT as f64
-    });
+    let shapes = Shape::all()
+        .filter(|shape| shape.area() == 1 || shape.cols <= cols && fill.of_shape(*shape) <= fill::LIMIT as f64);
     shapes.max_by(|a, b| speed(a).total_cmp(&speed(b))).expect("1x1 is always allowed")
 }
 
@@ -70,12 +67,7 @@ fn by_bytes<T>() -> Profile {
 
 /// Measures the machine's profile by products of dense matrices on all threads of `team`, each of which has some of its
 /// own: together they do not fit in the caches, as large matrices do not. `now` returns the current time.
-pub fn measured(
-    precision: Precision,
-    team: &Team,
-    isa: Isa,
-    now: &dyn Fn() -> Duration,
-) -> Profile {
+pub fn measured(precision: Precision, team: &Team, isa: Isa, now: &dyn Fn() -> Duration) -> Profile {
     let bytes = 2 * system::cache_bytes() as usize / team.len();
     match precision {
         Precision::F64 => measured_by::<f64>(team, isa, [DENSE, bytes], now),

@@ -172,8 +172,7 @@ fn pack<T: Scalar>(
 ) -> (Vec<Window<T>>, Vec<usize>) {
     let sizes: Vec<_> = windows.iter().map(|rows| entries_of(csr, rows).len()).collect();
     let shares = shares(&sizes, team.len());
-    let mut packed: Vec<CachePadded<_>> =
-        shares.iter().map(|_| (Vec::new(), Vec::new()).into()).collect();
+    let mut packed: Vec<CachePadded<_>> = shares.iter().map(|_| (Vec::new(), Vec::new()).into()).collect();
     team.run_with(&mut packed, |rank, (packed, longest)| {
         let mut packer = Packer::new(packing);
         for rows in &windows[shares[rank].clone()] {

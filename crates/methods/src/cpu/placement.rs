@@ -35,14 +35,10 @@ pub fn place(team: &Team, owned: impl Fn(usize) -> Vec<Span>) -> Option<String> 
     let pages: Result<Vec<[usize; 2]>, Errno> = slots.iter().map(|slot| slot.1).collect();
     Some(match pages {
         Ok(pages) => {
-            let [local, all] =
-                [0, 1].map(|k| pages.iter().map(|of_thread| of_thread[k]).sum::<usize>());
+            let [local, all] = [0, 1].map(|k| pages.iter().map(|of_thread| of_thread[k]).sum::<usize>());
             format!("{local} of {all} pages on their NUMA node")
         }
-        Err(errno) => format!(
-            "pages are on the node that touched them first; moving them failed: {}",
-            errno.desc()
-        ),
+        Err(errno) => format!("pages are on the node that touched them first; moving them failed: {}", errno.desc()),
     })
 }
 

@@ -239,8 +239,7 @@ mod tests {
     fn ragged<T: Scalar>() -> Csr<T> {
         let rows = (0..23).filter(|row| !(8..17).contains(row));
         let entry = |row: usize, k: usize| (row, (k * k + 3 * row) % 19, (row + k) as f64 - 9.5);
-        let mut triplets: Vec<_> =
-            rows.flat_map(|row| (0..row % 6).map(move |k| entry(row, k))).collect();
+        let mut triplets: Vec<_> = rows.flat_map(|row| (0..row % 6).map(move |k| entry(row, k))).collect();
         triplets.push((22, 18, 1.0));
         Csr::from_triplets(23, 19, &triplets)
     }

@@ -61,11 +61,7 @@ pub unsafe fn dot<T: Scalar, V: Vector<T>>(entries: Entries<T>, range: Range<usi
 /// # Safety
 /// As for [`dot`]. If the length of the range is no multiple of a register, a register can be loaded at its end.
 #[inline(always)]
-unsafe fn lane_sums<T: Scalar, V: Vector<T>>(
-    entries: Entries<T>,
-    range: Range<usize>,
-    x: &[T],
-) -> V {
+unsafe fn lane_sums<T: Scalar, V: Vector<T>>(entries: Entries<T>, range: Range<usize>, x: &[T]) -> V {
     let Range { start: mut k, end } = range;
     // SAFETY: whole registers are within the range; the caller guarantees the load of the remainder.
     unsafe {
@@ -150,12 +146,7 @@ unsafe fn group_sums<T: Scalar, V: Vector<T>>(
 /// # Safety
 /// As for [`dot`], and a register can be loaded from `start` on.
 #[inline(always)]
-unsafe fn first_register<T: Scalar, V: Vector<T>>(
-    entries: Entries<T>,
-    start: usize,
-    mask: Mask,
-    x: &[T],
-) -> V {
+unsafe fn first_register<T: Scalar, V: Vector<T>>(entries: Entries<T>, start: usize, mask: Mask, x: &[T]) -> V {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let (values, factors) = entries.load::<V>(start, x);
@@ -178,8 +169,7 @@ const CACHE_LINE: usize = 64;
 pub fn prefetching_pays<T>(csr: &Csr<T>) -> bool {
     let bytes = (csr.nnz() * (size_of::<T>() + size_of::<u32>())) as u64;
     let short = csr.nnz() < LONG_ROW * csr.rows();
-    system::last_level_cache_bytes()
-        .is_some_and(|cache| bytes > if short { cache } else { 2 * cache })
+    system::last_level_cache_bytes().is_some_and(|cache| bytes > if short { cache } else { 2 * cache })
 }
 
 /// Prefetches the cache lines [`PREFETCH_DISTANCE`] elements ahead of a range.
@@ -232,8 +222,7 @@ impl<T: Scalar> WholeRows<'_, T> {
             }
             // SAFETY: in a valid matrix the offsets ascend to nnz; `Prepared::multiply` checked the length of x. There
             // are `MASKED_ROW` entries after the last row, as checked above.
-            let mut sums =
-                unsafe { group_sums::<T, V>(entries, start, ends, operands.x, predicted) };
+            let mut sums = unsafe { group_sums::<T, V>(entries, start, ends, operands.x, predicted) };
             operands.store_all(&mut sums, y);
             start = end;
             done += GROUP;
@@ -277,8 +266,7 @@ mod tests {
         let lengths = |row: usize| if row % 64 < 32 { 9 + row * 7 % 8 } else { row * 5 % 23 };
         let rows = PREDICTED_ROWS + 3;
         let entry = |row: usize, k: usize| (row, 2 * k + row % 3, 0.1 + (row * k % 97) as f64);
-        let triplets: Vec<_> =
-            (0..rows).flat_map(|row| (0..lengths(row)).map(move |k| entry(row, k))).collect();
+        let triplets: Vec<_> = (0..rows).flat_map(|row| (0..lengths(row)).map(move |k| entry(row, k))).collect();
         let csr = Csr::<T>::from_triplets(rows, 50, &triplets);
         let x: Vec<_> = (0..50).map(|k| T::narrow((k as f64).sin())).collect();
         for (isa, beta) in Isa::available().into_iter().zip([0.0, 2.0].into_iter().cycle()) {

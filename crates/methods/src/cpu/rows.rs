@@ -25,11 +25,7 @@ impl<T: Scalar> Operands<'_, T> {
     /// Stores α·`sum` + β·`y` in `y`.
     #[inline(always)]
     pub fn store(&self, sum: T, y: &mut T) {
-        *y = if self.beta == T::zero() {
-            self.alpha * sum
-        } else {
-            self.alpha * sum + self.beta * *y
-        };
+        *y = if self.beta == T::zero() { self.alpha * sum } else { self.alpha * sum + self.beta * *y };
     }
 
     /// Stores α·`sums` + β·`y` in `y`, of the same length, as [`store`](Self::store) does, but by vector instructions.

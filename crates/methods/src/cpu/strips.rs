@@ -31,8 +31,7 @@ impl<T: Scalar> Strips<T> {
 
     pub fn spans(&self, share: Range<usize>) -> Vec<Span> {
         let lanes = share.start * self.lanes..(share.end * self.lanes).min(self.rows);
-        let mut spans: Vec<_> =
-            self.order.iter().map(|order| span(&order[lanes.clone()])).collect();
+        let mut spans: Vec<_> = self.order.iter().map(|order| span(&order[lanes.clone()])).collect();
         let mut add = |places: Range<usize>| {
             spans.extend([span(&self.values[places.clone()]), span(&self.column_indices[places])]);
         };

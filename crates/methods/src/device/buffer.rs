@@ -30,9 +30,9 @@ pub struct Buffer<T> {
 impl Gpu {
     /// Allocates memory for `len` values, which are undefined until they are written.
     pub fn allocate<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Failed> {
-        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| {
-            Failed(format!("out of memory for {len} values of {} bytes", size_of::<T>()))
-        })?;
+        let bytes = len
+            .checked_mul(size_of::<T>())
+            .ok_or_else(|| Failed(format!("out of memory for {len} values of {} bytes", size_of::<T>())))?;
         let address = if bytes == 0 { 0 } else { self.0.driver.allocate(bytes)? };
         self.0.allocated.set(self.allocated_bytes() + bytes as u64);
         Ok(Buffer { gpu: self.clone(), address, len, values: PhantomData })
@@ -186,9 +186,8 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
     pub fn download(&self) -> Result<Csr<T>, Failed> {
         let (rows, cols) = (self.host.rows(), self.host.cols());
         let (offsets, columns) = (self.row_offsets.to_vec()?, self.column_indices.to_vec()?);
-        Csr::new(rows, cols, offsets, columns, self.values.to_vec()?).ok_or_else(|| {
-            Failed("the matrix on the GPU is no longer that which was copied there".into())
-        })
+        Csr::new(rows, cols, offsets, columns, self.values.to_vec()?)
+            .ok_or_else(|| Failed("the matrix on the GPU is no longer that which was copied there".into()))
     }
 
     pub fn rows(&self) -> u32 {

@@ -80,12 +80,7 @@ pub trait CuSparse {
     fn version(&self) -> String;
     fn create_matrix(&self, layout: &SparseLayout) -> Result<Descriptor, Unprepared>;
     fn destroy_matrix(&self, matrix: Descriptor);
-    fn create_vector(
-        &self,
-        len: u64,
-        values: Address,
-        precision: Precision,
-    ) -> Result<Descriptor, Failed>;
+    fn create_vector(&self, len: u64, values: Address, precision: Precision) -> Result<Descriptor, Failed>;
     fn set_vector(&self, vector: Descriptor, values: Address) -> Result<(), Failed>;
     fn destroy_vector(&self, vector: Descriptor);
     /// Returns the size in bytes.
@@ -101,11 +96,7 @@ pub trait SpMvOp {
     /// Returns the size in bytes.
     fn buffer_size(&self, product: &SparseProduct<OpAlgorithm>) -> Result<usize, Unprepared>;
     /// Analyses the matrix into the buffer, which must live as long as the plan.
-    fn create_plan(
-        &self,
-        product: &SparseProduct<OpAlgorithm>,
-        buffer: Address,
-    ) -> Result<OpPlan, Unprepared>;
+    fn create_plan(&self, product: &SparseProduct<OpAlgorithm>, buffer: Address) -> Result<OpPlan, Unprepared>;
     fn destroy_plan(&self, plan: OpPlan);
     /// Enqueues a product. α, β, x and y are those of `product`; everything else is in the plan.
     fn multiply(&self, plan: OpPlan, product: &SparseProduct<OpAlgorithm>) -> Result<(), Failed>;

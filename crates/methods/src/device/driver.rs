@@ -13,9 +13,7 @@ use spmv_matrix::device::counts::Counts;
 use spmv_matrix::device::facts::{Activity, Clocks, Energy, Facts};
 use spmv_matrix::scalar::Precision;
 
-pub use super::launch::{
-    Address, ArgumentKind, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
-};
+pub use super::launch::{Address, ArgumentKind, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument};
 
 pub struct Modelled {
     pub device: Device,

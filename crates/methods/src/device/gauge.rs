@@ -103,10 +103,8 @@ impl Gauge {
     /// Compiles the kernels and launches each of them once without work, because a driver may load a kernel at its
     /// first launch, which must not be part of a measurement.
     pub fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
-        let module = gpu.compile::<f64>(
-            program!("cuda/gauge.cu"),
-            &[("BLOCK", BLOCK), ("LINE", LINE / size_of::<u64>())],
-        )?;
+        let module =
+            gpu.compile::<f64>(program!("cuda/gauge.cu"), &[("BLOCK", BLOCK), ("LINE", LINE / size_of::<u64>())])?;
         let kernel = |name| module.kernel(name);
         let gauge = Self {
             gpu: gpu.clone(),
@@ -153,9 +151,7 @@ impl Gauge {
         let (one, other) = (least(short)?, least(long)?);
         let slope = (other - one) / (long - short) as f64;
         if !(slope.is_finite() && slope > 0.0) {
-            return Err(Failed(format!(
-                "more work did not take more time: {one} s, then {other} s"
-            )));
+            return Err(Failed(format!("more work did not take more time: {one} s, then {other} s")));
         }
         Ok(slope)
     }
@@ -213,8 +209,7 @@ impl Gauge {
     fn l2_gbs(&self, bytes: usize) -> Result<f64, Failed> {
         let mut buffer: Buffer<u8> = self.gpu.allocate(bytes)?;
         buffer.fill(0)?;
-        let time =
-            self.slope(READINGS, |readings| self.probe.read(&buffer, readings), || Ok(()))?;
+        let time = self.slope(READINGS, |readings| self.probe.read(&buffer, readings), || Ok(()))?;
         Ok(buffer.bytes() as f64 / time / 1e9)
     }
 
@@ -273,12 +268,9 @@ impl Ring {
     /// Checks that the last walk, which had `steps` steps, ended at the expected line.
     fn check(&self, steps: usize) -> Result<(), Failed> {
         let line = steps * self.step % self.count;
-        let (expected, found) =
-            (self.words.address() + (line * LINE) as u64, self.end.to_vec()?[0]);
+        let (expected, found) = (self.words.address() + (line * LINE) as u64, self.end.to_vec()?[0]);
         if found != expected {
-            return Err(Failed(format!(
-                "{steps} loads ended at {found:#x} instead of {expected:#x}"
-            )));
+            return Err(Failed(format!("{steps} loads ended at {found:#x} instead of {expected:#x}")));
         }
         Ok(())
     }

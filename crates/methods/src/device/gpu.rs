@@ -95,11 +95,7 @@ impl Gpu {
     }
 
     /// Enqueues a library call, which is recorded as a stage named `name`.
-    pub fn library_call(
-        &self,
-        name: &str,
-        call: impl FnOnce() -> Result<(), Failed>,
-    ) -> Result<(), Failed> {
+    pub fn library_call(&self, name: &str, call: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
         call()?;
         self.enqueued(name, || Ok(None))
     }

@@ -62,9 +62,8 @@ impl Kernel {
         let is_latest = |earlier: &Self| self.gpu.0.latest.get() == Some(earlier.id);
         // The event at the end of a stage separates the kernels, but costs nothing on a modelled GPU.
         let is_apart = self.gpu.0.stages.borrow().is_some() && self.gpu.modelled().is_none();
-        let dependent = earlier.into().is_some_and(is_latest)
-            && self.gpu.facts().compute_capability >= (9, 0)
-            && !is_apart;
+        let dependent =
+            earlier.into().is_some_and(is_latest) && self.gpu.facts().compute_capability >= (9, 0) && !is_apart;
         let mut raw = Vec::with_capacity(2 * arguments.len());
         arguments.iter().for_each(|argument| argument.append(&mut raw));
         let shared = shared_bytes as u32;
@@ -72,8 +71,7 @@ impl Kernel {
         // SAFETY: the values live in `arguments`. The model, on which tests run every launch, checks the signature.
         unsafe { self.gpu.launch(launch, &raw)? };
         let threads = block.x * block.y * block.z;
-        self.gpu
-            .enqueued(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))?;
+        self.gpu.enqueued(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))?;
         self.gpu.0.latest.set(Some(self.id));
         Ok(())
     }
@@ -87,8 +85,7 @@ impl Kernel {
     /// Returns the number of blocks of `threads` threads with `shared_bytes` of dynamic shared memory that can be
     /// resident on the whole device at the same time.
     pub fn resident_blocks(&self, threads: usize, shared_bytes: usize) -> Result<usize, Failed> {
-        let per_multiprocessor =
-            self.gpu.resident_blocks(self.id, threads as u32, shared_bytes as u32)?;
+        let per_multiprocessor = self.gpu.resident_blocks(self.id, threads as u32, shared_bytes as u32)?;
         Ok((per_multiprocessor * self.gpu.facts().multiprocessors) as usize)
     }
 }

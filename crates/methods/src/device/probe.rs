@@ -93,11 +93,7 @@ impl Probe {
     }
 
     /// Times what `work` enqueues after the device was occupied for `lead`.
-    fn time_after(
-        &self,
-        lead: Duration,
-        work: impl FnOnce() -> Result<(), Failed>,
-    ) -> Result<Timing, Failed> {
+    fn time_after(&self, lead: Duration, work: impl FnOnce() -> Result<(), Failed>) -> Result<Timing, Failed> {
         self.occupy(lead)?;
         let mut host = Duration::ZERO;
         let device = self.gpu.time(|| {
@@ -111,10 +107,7 @@ impl Probe {
 
     /// Returns the time on the device until it is idle, which includes work in streams of libraries. The device is
     /// occupied for 30 µs before.
-    pub fn time_until_idle(
-        &self,
-        work: impl FnOnce() -> Result<(), Failed>,
-    ) -> Result<Duration, Failed> {
+    pub fn time_until_idle(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Duration, Failed> {
         let timing = self.time_after(LEAD, || work().and_then(|()| self.gpu.synchronize()))?;
         Ok(timing.device)
     }
@@ -184,12 +177,7 @@ impl DeviceSweeps {
 
     /// Times both sweeps `repetitions` times and keeps the best rates. Reading `evictor` empties the cache outside the
     /// timed region; with it only one sweep is timed at once.
-    pub fn measure(
-        &mut self,
-        probe: &Probe,
-        repetitions: usize,
-        evictor: Option<&Buffer<u8>>,
-    ) -> Result<(), Failed> {
+    pub fn measure(&mut self, probe: &Probe, repetitions: usize, evictor: Option<&Buffer<u8>>) -> Result<(), Failed> {
         let repeats = if evictor.is_some() { 1 } else { self.repeats };
         let mut buffer: Buffer<u8> = self.gpu.allocate(self.bytes)?;
         buffer.fill(1)?;

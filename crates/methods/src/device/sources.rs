@@ -54,8 +54,7 @@ pub fn origin() -> String {
     let folder = replaced_from().ok().flatten();
     let folder = folder.map(|path| format!("programs from {}", path.display()));
     let limit = limit().as_ref().ok().copied().flatten();
-    let limit = limit
-        .map(|bytes| format!("(matrices above {bytes} bytes are evicted first: {STREAM_ABOVE})"));
+    let limit = limit.map(|bytes| format!("(matrices above {bytes} bytes are evicted first: {STREAM_ABOVE})"));
     let parts: Vec<_> = [folder, limit].into_iter().flatten().collect();
     parts.join(" ")
 }
@@ -129,8 +128,7 @@ mod tests {
         assert_eq!((of("0"), of("26214400")), (Ok(Some(0)), Ok(Some(26_214_400))));
         for wrong in ["-1", "25 MB", "1e6", "18446744073709551616", "all"] {
             let error = of(wrong).unwrap_err();
-            let begin =
-                format!("SPMV_BENCH_STREAM_ABOVE: '{wrong}' is not a number of bytes: write");
+            let begin = format!("SPMV_BENCH_STREAM_ABOVE: '{wrong}' is not a number of bytes: write");
             assert!(error.starts_with(&begin), "{error}");
         }
     }

@@ -26,8 +26,8 @@ pub const SMALL_SIZES: &[&str] = &["4", "6", "8", "12", "16", "24", "32", "48"];
 
 /// The numbers of rows per super-row that the paper sweeps for CSR-2 on CPUs: {2^i, 1.5·2^i}, i = 3 … 11.
 pub const LARGE_SIZES: &[&str] = &[
-    "8", "12", "16", "24", "32", "48", "64", "96", "128", "192", "256", "384", "512", "768",
-    "1024", "1536", "2048", "3072",
+    "8", "12", "16", "24", "32", "48", "64", "96", "128", "192", "256", "384", "512", "768", "1024", "1536", "2048",
+    "3072",
 ];
 
 #[derive(Debug, PartialEq)]
@@ -43,9 +43,7 @@ impl RowOrder {
         let (rows, cols) = (csr.rows(), csr.cols());
         match (request.word("order"), request.word("coarsening")) {
             (Some("natural"), _) => Self::Natural(None),
-            _ if rows != cols => {
-                Self::Natural(Some(format!("natural order: {rows} x {cols} is not square")))
-            }
+            _ if rows != cols => Self::Natural(Some(format!("natural order: {rows} x {cols} is not square"))),
             (_, Some("heavy-edge")) => Self::BandK(Coarsening::HeavyEdge),
             _ => Self::BandK(Coarsening::Hand),
         }

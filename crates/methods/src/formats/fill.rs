@@ -80,10 +80,7 @@ mod tests {
     fn too_much_fill_is_refused_with_its_numbers() {
         assert!(check(1024, 1).is_ok() && check(3000, 1000).is_ok());
         let why = check(3100, 1000).unwrap_err().to_string();
-        assert!(
-            why.starts_with("would store 3.10 entries for each nonzero, 3100 for 1000"),
-            "{why}"
-        );
+        assert!(why.starts_with("would store 3.10 entries for each nonzero, 3100 for 1000"), "{why}");
     }
 
     #[test]

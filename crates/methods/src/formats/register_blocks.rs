@@ -30,8 +30,7 @@ pub struct Shape {
 impl Shape {
     /// Returns all shapes up to the largest, by rows and then by columns.
     pub fn all() -> impl Iterator<Item = Self> {
-        (1..=MAX_BLOCK_SIDE)
-            .flat_map(|rows| (1..=MAX_BLOCK_SIDE).map(move |cols| Self { rows, cols }))
+        (1..=MAX_BLOCK_SIDE).flat_map(|rows| (1..=MAX_BLOCK_SIDE).map(move |cols| Self { rows, cols }))
     }
 
     pub fn area(self) -> usize {
@@ -67,9 +66,7 @@ pub struct RegisterBlocks<T> {
 /// Writes to `blocks` in ascending order the indices of the blocks of `c` columns in which these rows have entries.
 pub fn blocks_of<T>(csr: &Csr<T>, rows: Range<usize>, c: usize, blocks: &mut Vec<u32>) {
     blocks.clear();
-    blocks.extend(
-        csr.column_indices()[entries_of(csr, &rows)].iter().map(|&column| column / c as u32),
-    );
+    blocks.extend(csr.column_indices()[entries_of(csr, &rows)].iter().map(|&column| column / c as u32));
     blocks.dedup();
     // Each row is sorted already, and the stable sort merges sorted runs.
     blocks.sort();
@@ -117,9 +114,7 @@ impl<T: Scalar> RegisterBlocks<T> {
     }
 
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.block_offsets[..])
-            + size_of_val(&self.columns[..])
-            + size_of_val(&self.values[..])
+        size_of_val(&self.block_offsets[..]) + size_of_val(&self.columns[..]) + size_of_val(&self.values[..])
     }
 }
 
@@ -157,8 +152,7 @@ pub fn memory(extent: &Extent) -> u64 {
 /// Returns whether blocks of the requested shape, or of the largest one, may be refused.
 pub fn may_refuse(extent: &Extent) -> bool {
     let given = extent.word("block").map(shape);
-    let Shape { rows, cols } =
-        given.unwrap_or(Shape { rows: MAX_BLOCK_SIDE, cols: MAX_BLOCK_SIDE });
+    let Shape { rows, cols } = given.unwrap_or(Shape { rows: MAX_BLOCK_SIDE, cols: MAX_BLOCK_SIDE });
     let [rows, cols] = [rows, cols].map(|side| side as u64);
     let blocks = extent.rows.div_ceil(rows) * extent.cols.div_ceil(cols);
     // Of the shapes to choose from, some has two columns at most.
@@ -176,9 +170,7 @@ pub fn shape(word: &str) -> Shape {
 /// them have too many columns for the matrix, returns the first.
 pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>, words: &[&str]) -> Shape {
     let estimate = FillEstimate::of(csr, 0..csr.rows());
-    let bytes = |shape: &Shape| {
-        bytes(csr, *shape, estimate.of_shape(*shape) * csr.nnz() as f64 / shape.area() as f64)
-    };
+    let bytes = |shape: &Shape| bytes(csr, *shape, estimate.of_shape(*shape) * csr.nnz() as f64 / shape.area() as f64);
     let fit = fitting(csr, words).into_iter();
     fit.min_by(|a, b| bytes(a).total_cmp(&bytes(b))).unwrap_or_else(|| shape(words[0]))
 }
@@ -301,9 +293,7 @@ mod tests {
 
     #[test]
     fn blocks_that_do_not_fit_are_refused_with_their_numbers() {
-        let refused = |csr: &Csr<f64>, word| {
-            pieces(csr, vec![(0..csr.rows(), shape(word))]).err().expect("refused").0
-        };
+        let refused = |csr: &Csr<f64>, word| pieces(csr, vec![(0..csr.rows(), shape(word))]).err().expect("refused").0;
         let scattered: Vec<_> = (0..80).map(|k| (k, k * 27 % 80, 1.0)).collect();
         let reason = refused(&Csr::from_triplets(80, 80, &scattered), "8x8");
         assert!(reason.starts_with("would store 24.00 entries"), "{reason}");
@@ -313,8 +303,7 @@ mod tests {
     }
 
     fn csr(rows: usize) -> Csr<f64> {
-        let entries =
-            |row: usize| (0..row % 5).map(move |k| (row, (row / 3 * 2 + k * k) % 300, 1.0));
+        let entries = |row: usize| (0..row % 5).map(move |k| (row, (row / 3 * 2 + k * k) % 300, 1.0));
         Csr::from_triplets(rows, 300, &(0..rows).flat_map(entries).collect::<Vec<_>>())
     }
 

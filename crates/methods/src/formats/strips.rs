@@ -72,13 +72,7 @@ impl<T: Scalar> Strips<T> {
 
     /// Stores the matrix in strips, or as many entries of each row as the layout can store. The column index of padding
     /// and of places without a row is `no_entry` if given, or else that of the row's last entry, and 0.
-    pub fn new(
-        csr: &Csr<T>,
-        lanes: usize,
-        layout: Layout,
-        order: Option<Vec<u32>>,
-        no_entry: Option<u32>,
-    ) -> Self {
+    pub fn new(csr: &Csr<T>, lanes: usize, layout: Layout, order: Option<Vec<u32>>, no_entry: Option<u32>) -> Self {
         let places = match &layout {
             Layout::Sliced(offsets) => offsets[offsets.len() - 1] as usize * lanes,
             Layout::Whole { pitch, width } => pitch * width,
@@ -135,9 +129,7 @@ impl<T: Scalar> Strips<T> {
                 let (start, end) = (offsets[index] as usize, offsets[index + 1] as usize);
                 Strip { start: start * self.lanes, stride: self.lanes, width: end - start }
             }
-            &Layout::Whole { pitch, width } => {
-                Strip { start: index * self.lanes, stride: pitch, width }
-            }
+            &Layout::Whole { pitch, width } => Strip { start: index * self.lanes, stride: pitch, width },
         }
     }
 

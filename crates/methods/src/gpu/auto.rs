@@ -23,8 +23,7 @@ pub const METHOD: Method = Method {
     ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
-static CANDIDATES: [Method; 5] =
-    [csr_vector::METHOD, merge::METHOD, csr5::METHOD, ell::METHOD, dia::METHOD];
+static CANDIDATES: [Method; 5] = [csr_vector::METHOD, merge::METHOD, csr5::METHOD, ell::METHOD, dia::METHOD];
 
 /// The largest number of nonzeros of a regular row.
 const MAX_REGULAR_ROW: usize = 128;
@@ -43,10 +42,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
 }
 
 /// Returns the method for so many products, and the reason.
-fn choose<T: Value>(
-    csr: &DeviceCsr<T>,
-    products: usize,
-) -> Result<(&'static Method, String), Unprepared> {
+fn choose<T: Value>(csr: &DeviceCsr<T>, products: usize) -> Result<(&'static Method, String), Unprepared> {
     let [csr_vector, merge, csr5, ell, dia] = &CANDIDATES;
     let converter = Converter::new(csr)?;
     let (rows, nnz) = (csr.host.rows(), csr.host.nnz());

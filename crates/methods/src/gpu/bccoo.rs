@@ -45,11 +45,7 @@ pub const METHOD: Method = Method {
             values: &["4", "8", "16"],
             meaning: "blocks per thread; default 16 of 1x1, 8 if the longer side is 2, 4 if it is 4",
         },
-        Parameter {
-            name: "threads",
-            values: &["64", "128", "256", "512"],
-            meaning: "threads per tile; default 128",
-        },
+        Parameter { name: "threads", values: &["64", "128", "256", "512"], meaning: "threads per tile; default 128" },
         Parameter {
             name: "carry",
             values: &["adjacent", "kernel"],

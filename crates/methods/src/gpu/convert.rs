@@ -68,22 +68,12 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         Ok(Self { csr, module })
     }
 
-    fn launch(
-        &self,
-        kernel: &'static str,
-        threads: usize,
-        arguments: &[&dyn Argument],
-    ) -> Result<(), Failed> {
+    fn launch(&self, kernel: &'static str, threads: usize, arguments: &[&dyn Argument]) -> Result<(), Failed> {
         launch(&self.module, kernel, threads, arguments)
     }
 
     /// Returns the rows of `count` nonzeros, starting at `first` with stride `stride`.
-    pub fn rows_of(
-        &self,
-        count: usize,
-        first: usize,
-        stride: usize,
-    ) -> Result<Buffer<u32>, Failed> {
+    pub fn rows_of(&self, count: usize, first: usize, stride: usize) -> Result<Buffer<u32>, Failed> {
         let rows_of = self.csr.gpu.allocate(count)?;
         let numbers = [count, first, stride, self.csr.host.rows()].map(|number| number as u32);
         self.launch("rows_of", count, &[&numbers, &self.csr.row_offsets, &rows_of])?;
@@ -99,11 +89,7 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         }
         while low < high {
             let middle = usize::midpoint(low, high);
-            (low, high) = if self.longer(offsets, middle)? > few {
-                (middle + 1, high)
-            } else {
-                (low, middle)
-            };
+            (low, high) = if self.longer(offsets, middle)? > few { (middle + 1, high) } else { (low, middle) };
         }
         Ok(low)
     }
@@ -176,11 +162,9 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         [padded, width, stride]: [usize; 3],
         places: usize,
     ) -> Result<DeviceStrips<T>, Failed> {
-        let (column_indices, values) =
-            (self.csr.gpu.allocate(places)?, self.csr.gpu.allocate(places)?);
+        let (column_indices, values) = (self.csr.gpu.allocate(places)?, self.csr.gpu.allocate(places)?);
         let shape = [padded, self.csr.host.rows(), width, stride].map(|number| number as u32);
-        let arguments: [&dyn Argument; 6] =
-            [&shape, &offsets, &order, self.csr, &column_indices, &values];
+        let arguments: [&dyn Argument; 6] = [&shape, &offsets, &order, self.csr, &column_indices, &values];
         self.launch("fill_strips", padded, &arguments)?;
         Ok(DeviceStrips { offsets, order, column_indices, values })
     }
@@ -192,8 +176,7 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         let shape = [rows, width].map(|number| number as u32);
         self.launch("rest_lengths", rows + 1, &[&shape, &self.csr.row_offsets, &offsets])?;
         let count = self.scan(&offsets)?;
-        let (row_indices, column_indices, values) =
-            (gpu.allocate(count)?, gpu.allocate(count)?, gpu.allocate(count)?);
+        let (row_indices, column_indices, values) = (gpu.allocate(count)?, gpu.allocate(count)?, gpu.allocate(count)?);
         let shape = [count, rows, width].map(|number| number as u32);
         let to: [&dyn Argument; 3] = [&row_indices, &column_indices, &values];
         self.launch("fill_rest", count, &[&shape, &offsets, self.csr, &to])?;
@@ -213,10 +196,11 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         let marks = marks.to_vec()?;
         let count = marks.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         fill::check(count * outputs as u64, host.nnz())?;
-        let bits =
-            marks.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(|(at, word)| {
-                (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * at + bit)
-            });
+        let bits = marks
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| **word != 0)
+            .flat_map(|(at, word)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * at + bit));
         let offset = |place: usize| (place as i64 - host.rows() as i64) as i32;
         Ok(if transpose {
             bits.map(|place| -offset(place)).rev().collect()

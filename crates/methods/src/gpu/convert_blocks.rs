@@ -53,8 +53,7 @@ impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
 
         let offsets = gpu.allocate(host.rows().div_ceil(self.size) + 1)?;
         let columns = gpu.allocate(count)?;
-        let arguments: [&dyn Argument; 5] =
-            [&(offsets.len() as u32), &rows, row_offsets, &before, &offsets];
+        let arguments: [&dyn Argument; 5] = [&(offsets.len() as u32), &rows, row_offsets, &before, &offsets];
         launch(&self.module, "block_offsets", offsets.len(), &arguments)?;
         let arguments: [&dyn Argument; 7] =
             [&nnz, &rows, &self.csr.cols(), row_offsets, column_indices, &before, &columns];

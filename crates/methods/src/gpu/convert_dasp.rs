@@ -144,8 +144,7 @@ impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
         let wide = self.csr.gpu.zeros::<u32>(1)?;
         let counts: [&dyn Argument; 5] = [blocks, first_chunks, rest, pieces, &wide];
         let [long_rows, medium, ..] = classes.sizes();
-        let arguments: [&dyn Argument; 5] =
-            [&long_rows, &medium, &self.csr.row_offsets, order, &counts];
+        let arguments: [&dyn Argument; 5] = [&long_rows, &medium, &self.csr.row_offsets, order, &counts];
         launch(&self.module, "count_blocks", blocks.len(), &arguments)?;
         Ok(wide.to_vec()?[0] as usize)
     }
@@ -163,11 +162,7 @@ impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
     }
 
     /// Returns the first block of each chunk, and the end. `first_chunks` has the number of chunks of each long row.
-    fn chunk_starts(
-        &self,
-        blocks: &Buffer<u32>,
-        first_chunks: &Buffer<u32>,
-    ) -> Result<Buffer<u32>, Failed> {
+    fn chunk_starts(&self, blocks: &Buffer<u32>, first_chunks: &Buffer<u32>) -> Result<Buffer<u32>, Failed> {
         let count = self.converter.scan(first_chunks)? + 1;
         let starts = self.csr.gpu.allocate(count)?;
         let numbers = [count, first_chunks.len() - 1].map(|number| number as u32);
@@ -183,8 +178,7 @@ impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
         let entries = Entries::of(&self.csr.gpu, places)?;
         let numbers = [places, *first_pair].map(|number| number as u32);
         let to: [&dyn Argument; 2] = [&entries.columns, &entries.values];
-        let arguments: [&dyn Argument; 6] =
-            [&numbers, &classes.sizes(), blocks, order, self.csr, &to];
+        let arguments: [&dyn Argument; 6] = [&numbers, &classes.sizes(), blocks, order, self.csr, &to];
         launch(&self.module, "fill_blocks", places, &arguments)?;
         Ok(entries)
     }
@@ -195,8 +189,7 @@ impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
         let entries = Entries::of(&self.csr.gpu, *irregular)?;
         let to: [&dyn Argument; 2] = [&entries.columns, &entries.values];
         let [long_rows, medium, ..] = classes.sizes();
-        let arguments: [&dyn Argument; 7] =
-            [&long_rows, &medium, order, rest, pieces, self.csr, &to];
+        let arguments: [&dyn Argument; 7] = [&long_rows, &medium, order, rest, pieces, self.csr, &to];
         launch(&self.module, "fill_irregular", rest.len() * GROUP_ROWS, &arguments)?;
         Ok(entries)
     }

@@ -89,8 +89,7 @@ impl<'c, 'a, T: Value> Planner<'c, 'a, T> {
         let numbers = [count, parts, units.len() - 1, self.most].map(|number| number as u32);
         let limits = [self.csr.rows(), self.part as u32];
         let DeviceCsr { row_offsets, column_indices, .. } = self.csr;
-        let from: [&dyn Argument; 6] =
-            [row_offsets, column_indices, &plans.order, &part_starts, &bands, &ends];
+        let from: [&dyn Argument; 6] = [row_offsets, column_indices, &plans.order, &part_starts, &bands, &ends];
         let Plans { heads, origins, lists, entries, .. } = &plans;
         let to: [&dyn Argument; 4] = [heads, origins, lists, entries];
         let arguments: [&dyn Argument; 5] = [&numbers, &limits, &from, &units, &to];
@@ -113,8 +112,7 @@ impl<'c, 'a, T: Value> Planner<'c, 'a, T> {
         let Groups { bands, others, order, ends, units } = &groups;
         let DeviceCsr { row_offsets, column_indices, .. } = self.csr;
         let limits = [rows, self.most, self.part].map(|number| number as u32);
-        let arguments: [&dyn Argument; 6] =
-            [&limits, row_offsets, column_indices, bands, others, units];
+        let arguments: [&dyn Argument; 6] = [&limits, row_offsets, column_indices, bands, others, units];
         launch(&self.module, "classify", bands.len() * WARP, &arguments)?;
         let arguments: [&dyn Argument; 6] = [&limits, row_offsets, others, order, ends, units];
         self.module.kernel("sort_others")?.launch(windows, WARP, 0, &arguments)?;

@@ -67,12 +67,7 @@ pub struct Adding {
 
 impl Adding {
     /// Chooses the grid for `nnz` entries in blocks of `block` threads. The default interval fills one resident wave.
-    pub fn new(
-        kernel: Kernel,
-        block: usize,
-        nnz: usize,
-        interval: Option<usize>,
-    ) -> Result<Self, Failed> {
+    pub fn new(kernel: Kernel, block: usize, nnz: usize, interval: Option<usize>) -> Result<Self, Failed> {
         let warps = block / WARP;
         let resident = warps * kernel.resident_blocks(block, 0)?;
         let interval = interval.unwrap_or_else(|| share(nnz, resident));

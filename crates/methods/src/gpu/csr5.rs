@@ -111,19 +111,12 @@ impl<T: Value> Csr5<T> {
 
     /// Enqueues the product with the matrix that was converted, and with x, y, α and β, after a kernel that computes y
     /// ← βy for the rows that several warps or none write.
-    pub fn run(
-        &self,
-        csr: &DeviceCsr<T>,
-        after: &Kernel,
-        vectors: [&dyn Argument; 4],
-    ) -> Result<(), Failed> {
+    pub fn run(&self, csr: &DeviceCsr<T>, after: &Kernel, vectors: [&dyn Argument; 4]) -> Result<(), Failed> {
         let Self { multiply, block, blocks, tiles, tail_rows, frequent_x } = self;
-        let [count, tail, cached] =
-            [tiles.count, tail_rows.len(), frequent_x.len()].map(|number| number as u32);
+        let [count, tail, cached] = [tiles.count, tail_rows.len(), frequent_x.len()].map(|number| number as u32);
         let grid = (tiles.count + tail_rows.len().div_ceil(WARP)).div_ceil(block / WARP);
         let last: [&dyn Argument; 4] = [&tail, tail_rows, &csr.column_indices, &csr.values];
-        let arguments: [&dyn Argument; 6] =
-            [&count, &tiles.arguments(), &vectors, &last, &cached, frequent_x];
+        let arguments: [&dyn Argument; 6] = [&count, &tiles.arguments(), &vectors, &last, &cached, frequent_x];
         multiply.launch_after(after, grid.min(*blocks), *block, frequent_x.bytes(), &arguments)
     }
 }
@@ -157,12 +150,7 @@ pub(super) struct Tiles<T> {
 }
 
 impl<T: Value> Tiles<T> {
-    fn of(
-        csr: &DeviceCsr<T>,
-        converter: &Converter<T>,
-        module: &Module,
-        sigma: usize,
-    ) -> Result<Self, Failed> {
+    fn of(csr: &DeviceCsr<T>, converter: &Converter<T>, module: &Module, sigma: usize) -> Result<Self, Failed> {
         let (gpu, size) = (&csr.gpu, WARP * sigma);
         let count = csr.host.nnz() / size;
         let mut tiles = Self {
@@ -177,8 +165,7 @@ impl<T: Value> Tiles<T> {
         };
         tiles.describe(csr, module)?;
         let Self { tile_ptr, columns, values, .. } = &tiles;
-        let arrays: [&dyn Argument; 5] =
-            [tile_ptr, &csr.column_indices, &csr.values, columns, values];
+        let arrays: [&dyn Argument; 5] = [tile_ptr, &csr.column_indices, &csr.values, columns, values];
         module.kernel("csr5_transpose")?.launch(count, BLOCK, 0, &arrays)?;
         Ok(tiles)
     }

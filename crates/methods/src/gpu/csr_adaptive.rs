@@ -64,21 +64,17 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         ("LONG_ROW_WARP", usize::from(long_row == "warp")),
         ("SEVERAL_PER_ROW", usize::from(newer)),
     ];
-    let kernel =
-        csr.compile(program!("cuda/csr_adaptive.cu"), &constants)?.kernel("csr_adaptive")?;
+    let kernel = csr.compile(program!("cuda/csr_adaptive.cu"), &constants)?.kernel("csr_adaptive")?;
     let row_blocks = row_blocks(&csr.row_offsets.to_vec()?, CAPACITY, part);
     let grid = row_blocks.len() - 1;
     let divided = row_blocks.windows(2).any(|pair| pair[0].0 == pair[1].0);
     let parts = csr.gpu.allocate::<T>(if divided { grid } else { 0 })?;
     let arrivals = csr.gpu.zeros::<u32>(if divided { grid } else { 0 })?;
-    let row_blocks: Vec<u64> = row_blocks
-        .iter()
-        .map(|&(row, nonzero)| u64::from(nonzero) << 32 | u64::from(row))
-        .collect();
+    let row_blocks: Vec<u64> =
+        row_blocks.iter().map(|&(row, nonzero)| u64::from(nonzero) << 32 | u64::from(row)).collect();
     let row_blocks = csr.gpu.upload(&row_blocks)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let arguments: [&dyn Argument; 8] =
-            [&row_blocks, csr, x, y, &alpha, &beta, &parts, &arrivals];
+        let arguments: [&dyn Argument; 8] = [&row_blocks, csr, x, y, &alpha, &beta, &parts, &arrivals];
         kernel.launch(grid, block, 0, &arguments)
     }))
 }

@@ -25,11 +25,7 @@ pub const METHOD: Method = Method {
     source: "this project; CUDA C++ Programming Guide, bulk-asynchronous copies",
     summary: "pieces of CSR copied to shared memory while others are multiplied; compute capability 9.0 or newer",
     parameters: &[
-        Parameter {
-            name: "items",
-            values: &["2", "4", "6"],
-            meaning: "nonzeros of a piece per thread; default 4",
-        },
+        Parameter { name: "items", values: &["2", "4", "6"], meaning: "nonzeros of a piece per thread; default 4" },
         Parameter {
             name: "buffers",
             values: &["2", "3"],

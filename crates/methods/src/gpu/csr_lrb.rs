@@ -35,11 +35,7 @@ pub const METHOD: Method = Method {
             values: &["1", "2", "4", "8"],
             meaning: "nonzeros per thread in the shortest row of a bin with up to 32 threads per row; default 2",
         },
-        Parameter {
-            name: "block",
-            values: &["128", "256", "512"],
-            meaning: "threads per block; default 256",
-        },
+        Parameter { name: "block", values: &["128", "256", "512"], meaning: "threads per block; default 256" },
     ],
     setup: Setup::Inspection,
     memory: |extent| {
@@ -64,8 +60,7 @@ const THREADS: usize = 2048;
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = request.number("block").unwrap_or(256);
     let share = request.number("share").unwrap_or(2);
-    let constants =
-        [("BLOCK", block), ("RESIDENT", THREADS / block), ("DEPTH", (2 * share).min(4))];
+    let constants = [("BLOCK", block), ("RESIDENT", THREADS / block), ("DEPTH", (2 * share).min(4))];
     let kernel = csr.compile(program!("cuda/csr_lrb.cu"), &constants)?.kernel("csr_lrb")?;
     let Work { order, pieces, divided } = Work::new(&csr.row_offsets.to_vec()?, share, block);
     let parts = csr.gpu.allocate::<T>(divided)?;
@@ -73,8 +68,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let blocks = pieces.len();
     let (order, pieces) = (csr.gpu.upload(&order)?, csr.gpu.upload(pieces.as_flattened())?);
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let arguments: [&dyn Argument; 9] =
-            [&pieces, &order, csr, x, y, &alpha, &beta, &parts, &arrivals];
+        let arguments: [&dyn Argument; 9] = [&pieces, &order, csr, x, y, &alpha, &beta, &parts, &arrivals];
         kernel.launch(blocks, block, 0, &arguments)
     }))
 }

@@ -24,10 +24,7 @@ pub const METHOD: Method = Method {
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = request.number("block").unwrap_or(256);
-    let kernel = csr
-        .gpu
-        .compile::<T>(program!("cuda/csr_scalar.cu"), &[("BLOCK", block)])?
-        .kernel("csr_scalar")?;
+    let kernel = csr.gpu.compile::<T>(program!("cuda/csr_scalar.cu"), &[("BLOCK", block)])?.kernel("csr_scalar")?;
     let grid = csr.host.rows().div_ceil(block);
     Ok(by_rows(csr, kernel, grid, block))
 }

@@ -56,9 +56,7 @@ pub fn with_lanes<'a, T: Value>(
 ) -> Preparation<'a, T> {
     let grid = csr.host.rows().div_ceil(block / lanes);
     let depth = depth_for(&csr.host, lanes);
-    let constants =
-        [("LANES", lanes), ("DEPTH", depth), ("BLOCK", block), ("LISTING", is_listing.into())];
-    let kernel =
-        csr.gpu.compile::<T>(program!("cuda/csr_vector.cu"), &constants)?.kernel("csr_vector")?;
+    let constants = [("LANES", lanes), ("DEPTH", depth), ("BLOCK", block), ("LISTING", is_listing.into())];
+    let kernel = csr.gpu.compile::<T>(program!("cuda/csr_vector.cu"), &constants)?.kernel("csr_vector")?;
     Ok(by_rows(csr, kernel, grid, block))
 }

@@ -176,8 +176,7 @@ impl Plan {
 
     /// Returns a note with the parameters used and the method that the paper would use.
     fn note(&self, row_length: f64) -> String {
-        let sizes: String =
-            self.sizes.iter().map(|(name, size)| format!(":{name}={size}")).collect();
+        let sizes: String = self.sizes.iter().map(|(name, size)| format!(":{name}={size}")).collect();
         let dimensions = if sizes::case(row_length) == SERIAL { "3" } else { "3.5" };
         let block = self.block.0;
         format!("block={block}{sizes}; csr-k takes GPUSpMV-{dimensions} for such rows")
@@ -193,10 +192,10 @@ fn natural_product<'a, T: Value>(
 ) -> Result<PreparedOnGpu<'a, T>, Failed> {
     let groups = Groups::new(&csr.gpu, module, plan, levels)?;
     let old = csr.gpu.allocate::<u32>(0)?;
-    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        groups.multiply(None, &[csr, &old, x, y, &alpha, &beta])
-    })
-    .with_csr_bytes(csr.host.bytes()))
+    Ok(
+        Prepared::on_gpu(csr, move |alpha, x, beta, y| groups.multiply(None, &[csr, &old, x, y, &alpha, &beta]))
+            .with_csr_bytes(csr.host.bytes()),
+    )
 }
 
 /// Prepares the product of the matrix in Band-k order, which permutes x and stores each element of y at its own place.
@@ -240,11 +239,7 @@ impl Groups {
     }
 
     /// Enqueues the product, for which the kernel `earlier` has permuted x.
-    fn multiply(
-        &self,
-        earlier: Option<&Kernel>,
-        arguments: &[&dyn Argument],
-    ) -> Result<(), Failed> {
+    fn multiply(&self, earlier: Option<&Kernel>, arguments: &[&dyn Argument]) -> Result<(), Failed> {
         let starts = self.starts.iter().map(|starts| starts as &dyn Argument);
         let arguments: Vec<_> = starts.chain(arguments.iter().copied()).collect();
         self.kernel.launch_after(earlier, self.grid, self.block, 0, &arguments)

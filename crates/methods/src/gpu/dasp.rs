@@ -74,13 +74,10 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         let Layout { order, blocks, first_chunks, chunk_starts, rest, pieces, .. } = &layout;
         let sizes: [&dyn Argument; 3] = [&sizes, &layout.classes.sizes(), &short];
         let rows: [&dyn Argument; 5] = [chunk_starts, blocks, rest, pieces, order];
-        let entries: [&dyn Argument; 4] =
-            [&regular.columns, &regular.values, &irregular.columns, &irregular.values];
-        let arguments: [&dyn Argument; 8] =
-            [&sizes, &rows, &entries, x, y, &partials, &alpha, &beta];
+        let entries: [&dyn Argument; 4] = [&regular.columns, &regular.values, &irregular.columns, &irregular.values];
+        let arguments: [&dyn Argument; 8] = [&sizes, &rows, &entries, x, y, &partials, &alpha, &beta];
         multiply.launch(units.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)?;
-        let arguments: [&dyn Argument; 7] =
-            [&(long as u32), order, first_chunks, &partials, y, &alpha, &beta];
+        let arguments: [&dyn Argument; 7] = [&(long as u32), order, first_chunks, &partials, y, &alpha, &beta];
         add_chunks.launch_after(&multiply, long.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)
     })
     .with_note(note))

@@ -21,11 +21,8 @@ pub const METHOD: Method = Method {
     ..Method::new(Code::Gpu { f64: prepare, f32: prepare })
 };
 
-pub const BLOCK: Parameter = Parameter {
-    name: "block",
-    values: &["128", "256", "512"],
-    meaning: "threads per block; default 256, as in cusp",
-};
+pub const BLOCK: Parameter =
+    Parameter { name: "block", values: &["128", "256", "512"], meaning: "threads per block; default 256, as in cusp" };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = block(request);
@@ -33,8 +30,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let converter = Converter::new(csr)?;
     let ell = Ell::new(csr, &converter, converter.width(&csr.row_offsets, 0)?, kernel, block)?;
     let note = strips::note(csr.host.nnz(), ell.strips.values.len());
-    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run([x, y, &alpha, &beta]))
-        .with_note(note))
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run([x, y, &alpha, &beta])).with_note(note))
 }
 
 pub fn block(request: &Request) -> usize {

@@ -52,11 +52,7 @@ pub struct Filler<'c, 'a, T: Clone> {
 }
 
 impl<'c, 'a, T: Value> Filler<'c, 'a, T> {
-    pub fn new(
-        csr: &'c DeviceCsr<'a, T>,
-        codes: Codes<T>,
-        plans: Plans,
-    ) -> Result<Self, Unprepared> {
+    pub fn new(csr: &'c DeviceCsr<'a, T>, codes: Codes<T>, plans: Plans) -> Result<Self, Unprepared> {
         let constants = [("CODE_BITS", codes.bits()), ("WINDOW", WINDOW)];
         let module = compile::<T>(&csr.gpu, program!("cuda/fill_packed.cu"), &constants)?;
         Ok(Self { csr, converter: Converter::new(csr)?, module, codes, plans })
@@ -79,11 +75,7 @@ impl<'c, 'a, T: Value> Filler<'c, 'a, T> {
     }
 
     /// Enqueues a kernel with a warp for each slice.
-    fn by_warps<const N: usize>(
-        &self,
-        kernel: &'static str,
-        arguments: [&dyn Argument; N],
-    ) -> Result<(), Failed> {
+    fn by_warps<const N: usize>(&self, kernel: &'static str, arguments: [&dyn Argument; N]) -> Result<(), Failed> {
         let count = self.plans.count;
         launch(&self.module, kernel, count * WARP, &[&(count as u32), &arguments])
     }
@@ -92,11 +84,8 @@ impl<'c, 'a, T: Value> Filler<'c, 'a, T> {
     fn lists(&self) -> Result<Lists, Failed> {
         let Plans { count, part, order, origins, heads, lists, steps, .. } = &self.plans;
         let gpu = &self.csr.gpu;
-        let stored = Lists {
-            steps: gpu.allocate(2 * steps)?,
-            hashes: gpu.allocate(*count)?,
-            words: gpu.zeros(count + 1)?,
-        };
+        let stored =
+            Lists { steps: gpu.allocate(2 * steps)?, hashes: gpu.allocate(*count)?, words: gpu.zeros(count + 1)? };
         let DeviceCsr { row_offsets, column_indices, .. } = self.csr;
         let numbers = [self.csr.rows(), *part as u32];
         let from: [&dyn Argument; 5] = [row_offsets, column_indices, order, origins, lists];
@@ -106,11 +95,7 @@ impl<'c, 'a, T: Value> Filler<'c, 'a, T> {
     }
 
     /// Stores the words, and returns the values in the order of the slices or their codes.
-    fn fill<E: bytemuck::Pod>(
-        &self,
-        starts: &Buffer<u32>,
-        words: &Buffer<u32>,
-    ) -> Result<Buffer<E>, Failed> {
+    fn fill<E: bytemuck::Pod>(&self, starts: &Buffer<u32>, words: &Buffer<u32>) -> Result<Buffer<E>, Failed> {
         let Plans { part, order, origins, heads, entries, .. } = &self.plans;
         let DeviceCsr { gpu, row_offsets, column_indices, values, .. } = self.csr;
         let stored = gpu.allocate::<E>(self.csr.host.nnz())?;

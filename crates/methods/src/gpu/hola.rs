@@ -54,11 +54,8 @@ pub const ITEMS: Parameter = Parameter {
     meaning: "nonzeros per thread; default 4 if the matrix has fewer than 300,000, else 8",
 };
 
-pub const BLOCK: Parameter = Parameter {
-    name: "block",
-    values: &["128", "256", "512"],
-    meaning: "threads per block; default 256",
-};
+pub const BLOCK: Parameter =
+    Parameter { name: "block", values: &["128", "256", "512"], meaning: "threads per block; default 256" };
 
 pub const SORT: Parameter = Parameter {
     name: "sort",
@@ -94,12 +91,7 @@ impl Hola {
         let published = csr.gpu.facts().compute_capability < (7, 0);
         let sort = request.word("sort").map_or(published, |word| word == "on");
         let shuffle = request.word("transpose").map_or(published, |word| word == "shuffles");
-        Self::of(
-            csr,
-            request,
-            (program!("cuda/hola.cu"), "hola"),
-            [("SORT", sort), ("SHUFFLE", shuffle)],
-        )
+        Self::of(csr, request, (program!("cuda/hola.cu"), "hola"), [("SORT", sort), ("SHUFFLE", shuffle)])
     }
 
     /// Compiles the kernels of a program, of which the second is named, with the requested shape and these options.
@@ -112,8 +104,7 @@ impl Hola {
         let block = request.number("block").unwrap_or(256);
         let items = request.number("items").unwrap_or_else(|| items(csr.host.nnz()));
         let [sort, other] = options.map(|(name, is_on)| (name, usize::from(is_on)));
-        let constants =
-            [("BLOCK", block), ("ASSIGN_BLOCK", ASSIGN_BLOCK), ("ITEMS", items), sort, other];
+        let constants = [("BLOCK", block), ("ASSIGN_BLOCK", ASSIGN_BLOCK), ("ITEMS", items), sort, other];
         let module = csr.compile(program, &constants)?;
         let block_rows = csr.gpu.allocate(csr.host.nnz().div_ceil(block * items) + 1)?;
         let (assign, multiply) = (module.kernel("hola_assign")?, module.kernel(multiply)?);
@@ -135,11 +126,9 @@ impl Hola {
     ) -> Result<(), Failed> {
         let (rows, nnz, outputs) = (csr.rows(), csr.nnz(), y.len() as u32);
         let grid = csr.host.rows().max(y.len()).div_ceil(ASSIGN_BLOCK);
-        let assigned: [&dyn Argument; 7] =
-            [&rows, &nnz, &csr.row_offsets, &outputs, y, &beta, &self.block_rows];
+        let assigned: [&dyn Argument; 7] = [&rows, &nnz, &csr.row_offsets, &outputs, y, &beta, &self.block_rows];
         self.assign.launch(grid, ASSIGN_BLOCK, 0, &assigned)?;
-        let arguments =
-            [&[&nnz as &dyn Argument, csr], vectors, &[&self.block_rows], last].concat();
+        let arguments = [&[&nnz as &dyn Argument, csr], vectors, &[&self.block_rows], last].concat();
         self.multiply.launch_after(&self.assign, self.blocks(), self.block, 0, &arguments)
     }
 
@@ -166,9 +155,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let note = request.word("empty-rows").map(|_| hola.altered(csr)).transpose()?;
     // The kernel counts nothing if the array for the count is empty.
     let nothing = csr.gpu.allocate::<u32>(0)?;
-    let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        hola.run(csr, (beta, y), &[x, y, &alpha, &beta], &[&nothing])
-    });
+    let product =
+        Prepared::on_gpu(csr, move |alpha, x, beta, y| hola.run(csr, (beta, y), &[x, y, &alpha, &beta], &[&nothing]));
     Ok(product.with_notes(note))
 }
 

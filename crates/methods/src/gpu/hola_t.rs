@@ -39,15 +39,9 @@ pub const METHOD_BUFFERED: Method = Method {
     ..METHOD
 };
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-    buffered: bool,
-) -> Preparation<'a, T> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>, buffered: bool) -> Preparation<'a, T> {
     let options = [("SORT", request.word("sort") == Some("on")), ("BUFFERED", buffered)];
     let hola = Hola::of(csr, request, (program!("cuda/hola_t.cu"), "hola_transposed"), options)?;
-    let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        hola.run(csr, (beta, y), &[x, y, &alpha], &[])
-    });
+    let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| hola.run(csr, (beta, y), &[x, y, &alpha], &[]));
     Ok(prepared.transposing(request.transpose))
 }

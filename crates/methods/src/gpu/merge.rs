@@ -60,11 +60,7 @@ pub const METHOD_BITS: Method = Method {
     name: "gpu-merge-bits",
     source: "MERBIT, arXiv 2605.07391, of which only the summary was known",
     summary: "tiles of the merge path, whose threads read which of their steps end rows from a bit field",
-    parameters: &[Parameter {
-        name: "items",
-        values: &["8", "12"],
-        meaning: "steps per thread; default 8",
-    }],
+    parameters: &[Parameter { name: "items", values: &["8", "12"], meaning: "steps per thread; default 8" }],
     setup: Setup::Inspection,
     memory: |extent| (METHOD.memory)(extent) + (extent.rows + extent.nnz) / 8 * 4 + 1024,
     code: Code::Gpu { f64: prepare_bits, f32: prepare_bits },
@@ -98,15 +94,11 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     }))
 }
 
-fn prepare_bits<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Preparation<'a, T> {
+fn prepare_bits<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let tiles = Tiles::new(csr, request, true)?;
     let starts = csr.gpu.allocate::<u64>(tiles.count + 1)?;
     let descriptors = csr.gpu.allocate::<u32>(tiles.count * tiles.block)?;
-    let arguments: [&dyn Argument; 5] =
-        [&csr.rows(), &csr.nnz(), &csr.row_offsets, &starts, &descriptors];
+    let arguments: [&dyn Argument; 5] = [&csr.rows(), &csr.nnz(), &csr.row_offsets, &starts, &descriptors];
     tiles.module.kernel("merge_describe")?.launch(tiles.count, tiles.block, 0, &arguments)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         tiles.multiply(csr, None, [x, y, &alpha, &beta], [&starts, &descriptors])
@@ -161,8 +153,7 @@ impl<T: Value> Tiles<T> {
         points: [&dyn Argument; 2],
     ) -> Result<(), Failed> {
         let between: [&dyn Argument; 3] = [&self.heads, &self.tails, &self.arrivals];
-        let arguments: [&dyn Argument; 6] =
-            [&csr.rows(), &csr.nnz(), csr, &vectors, &points, &between];
+        let arguments: [&dyn Argument; 6] = [&csr.rows(), &csr.nnz(), csr, &vectors, &points, &between];
         self.kernel.launch_after(after, self.count, self.block, 0, &arguments)
     }
 }

@@ -14,10 +14,7 @@ use super::prelude::*;
 const BLOCK: usize = 128;
 const ITEMS: usize = 7;
 
-pub fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Preparation<'a, T> {
+pub fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = request.number("block").unwrap_or(BLOCK);
     let items = request.number("items").unwrap_or(ITEMS);
     let constants = [("BLOCK", block), ("ITEMS", items), ("SEARCH_BLOCK", SEARCH_BLOCK)];
@@ -34,8 +31,7 @@ pub fn prepare<'a, T: Value>(
         let between: [&dyn Argument; 3] = [&search.starts, &carry_rows, &carries];
         let matrix: [&dyn Argument; 3] = [&csr.rows(), &csr.nnz(), csr];
         tiles.launch(count, block, 0, &[&matrix, &vectors, &between])?;
-        let arguments: [&dyn Argument; 6] =
-            [&(count as u32), &csr.rows(), &carry_rows, &carries, y, &alpha];
+        let arguments: [&dyn Argument; 6] = [&(count as u32), &csr.rows(), &carry_rows, &carries, y, &alpha];
         fix_up.launch(fix_up_grid, SEARCH_BLOCK, 0, &arguments)
     }))
 }

@@ -34,8 +34,7 @@ impl Search {
 
     pub fn run<T: Value>(&self, csr: &DeviceCsr<T>) -> Result<(), Failed> {
         let grid = (self.starts.len() * self.lanes).div_ceil(SEARCH_BLOCK);
-        let arguments: [&dyn Argument; 5] =
-            [&self.count, &csr.rows(), &csr.nnz(), &csr.row_offsets, &self.starts];
+        let arguments: [&dyn Argument; 5] = [&self.count, &csr.rows(), &csr.nnz(), &csr.row_offsets, &self.starts];
         self.kernel.launch(grid, SEARCH_BLOCK, 0, &arguments)
     }
 }

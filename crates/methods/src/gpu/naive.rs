@@ -29,10 +29,7 @@ pub const METHOD_T: Method = Method {
 
 pub const BLOCK: usize = 256;
 
-fn prepare_transposed<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Preparation<'a, T> {
+fn prepare_transposed<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     Ok(transposed(csr, 1)?.transposing(request.transpose))
 }
 

@@ -65,27 +65,19 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     launch(csr, request, Codes::none(&csr.gpu)?)
 }
 
-fn prepare_coded<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Preparation<'a, T> {
+fn prepare_coded<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     launch(csr, request, Codes::of(csr)?)
 }
 
 /// Prepares the product with the values of the nonzeros, or their codes if there are any.
-fn launch<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-    codes: Codes<T>,
-) -> Preparation<'a, T> {
+fn launch<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>, codes: Codes<T>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     let constants = [("BLOCK", BLOCK), ("RESIDENT", RESIDENT), ("CODE_BITS", codes.bits())];
     let kernel = csr.compile(program!("cuda/packed.cu"), &constants)?.kernel("packed")?;
     // As many warps as have enough loads in flight for the bandwidth of the GPU.
     let warps = 32 * gpu.facts().multiprocessors as usize;
     let filler = Filler::new(csr, codes, Planner::new(csr, warps)?.plans()?)?;
-    let Packed { slices, heads, steps, words, values, table, parts } =
-        filler.packed(warps, request.number("run"))?;
+    let Packed { slices, heads, steps, words, values, table, parts } = filler.packed(warps, request.number("run"))?;
     let (parts, arrivals) = (gpu.allocate::<T>(parts)?, gpu.zeros::<u32>(parts)?);
     let count = heads.len();
     let structure = slices.bytes() + heads.bytes() + steps.bytes() + words.bytes();

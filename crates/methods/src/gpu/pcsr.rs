@@ -40,12 +40,10 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let constants = [("BLOCK", block), ("ROWS", rows), ("PIECE", PIECE)];
     let module = csr.gpu.compile::<T>(program!("cuda/pcsr.cu"), &constants)?;
     let (multiply, sum) = (module.kernel("pcsr_products")?, module.kernel("pcsr_sums")?);
-    let (multiply_grid, sum_grid) =
-        (csr.host.nnz().div_ceil(block), csr.host.rows().div_ceil(rows));
+    let (multiply_grid, sum_grid) = (csr.host.nnz().div_ceil(block), csr.host.rows().div_ceil(rows));
     let products = csr.gpu.allocate::<T>(csr.host.nnz())?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let factors: [&dyn Argument; 5] =
-            [&csr.nnz(), &csr.column_indices, &csr.values, x, &products];
+        let factors: [&dyn Argument; 5] = [&csr.nnz(), &csr.column_indices, &csr.values, x, &products];
         multiply.launch(multiply_grid, block, 0, &factors)?;
         let sums: [&dyn Argument; 6] = [&csr.rows(), &csr.row_offsets, &products, y, &alpha, &beta];
         sum.launch_after(&multiply, sum_grid, rows, 0, &sums)

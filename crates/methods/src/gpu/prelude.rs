@@ -17,8 +17,8 @@ pub use crate::device::buffer::Value;
 pub use crate::device::launch::WARP;
 pub use crate::device::{Argument, Buffer, DeviceCsr, Dim3, Gpu, Kernel, Module, Program};
 pub use crate::method::{
-    Code, Failed, Method, Operations, Parameter, Preparation, Prepared, PreparedOnGpu, Request,
-    Setup, Unavailable, Unprepared,
+    Code, Failed, Method, Operations, Parameter, Preparation, Prepared, PreparedOnGpu, Request, Setup, Unavailable,
+    Unprepared,
 };
 pub use spmv_matrix::Csr;
 pub use spmv_matrix::memory::extent::Extent;

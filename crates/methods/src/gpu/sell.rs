@@ -17,11 +17,7 @@ pub const METHOD: Method = Method {
     name: "gpu-sell",
     source: "Kreutzer et al. 2014, SELL-C-σ",
     summary: "rows sorted by length in windows, then side by side in chunks, a thread per row",
-    parameters: &[
-        Parameter { name: "c", values: &["32", "64"], meaning: "rows of a chunk; default 32" },
-        SIGMA,
-        BLOCK,
-    ],
+    parameters: &[Parameter { name: "c", values: &["32", "64"], meaning: "rows of a chunk; default 32" }, SIGMA, BLOCK],
     setup: Setup::Conversion,
     memory: strips::memory,
     may_refuse: |extent| strips::may_refuse(extent, extent.number("c").unwrap_or(CHUNK)),

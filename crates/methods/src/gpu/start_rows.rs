@@ -22,19 +22,14 @@ impl StartRows {
 
     /// Finds the rows without nonzeros, with the first or the last of `piece` consecutive nonzeros, or with nonzeros
     /// from `tail` on, in any order: no warp writes them alone if each has a piece.
-    pub fn of_pieces<T: Value>(
-        csr: &DeviceCsr<T>,
-        piece: usize,
-        tail: usize,
-    ) -> Result<Self, Unprepared> {
+    pub fn of_pieces<T: Value>(csr: &DeviceCsr<T>, piece: usize, tail: usize) -> Result<Self, Unprepared> {
         let find = program::<T>(&csr.gpu)?.kernel("find_rows")?;
         let (rows, piece, tail) = (csr.rows(), piece as u32, tail as u32);
         let mut list = csr.gpu.allocate(0)?;
         // The first launch counts the rows, the second one lists them.
         for listing in [false, true] {
             let count = csr.gpu.upload(&[0u32])?;
-            let arguments: [&dyn Argument; 6] =
-                [&rows, &csr.row_offsets, &piece, &tail, &count, &list];
+            let arguments: [&dyn Argument; 6] = [&rows, &csr.row_offsets, &piece, &tail, &count, &list];
             find.launch(csr.host.rows().div_ceil(BLOCK), BLOCK, 0, &arguments)?;
             if !listing {
                 list = csr.gpu.allocate(count.to_vec()?[0] as usize)?;

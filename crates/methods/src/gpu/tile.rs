@@ -106,9 +106,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
                 let (csr, csr5) = &**both;
                 csr5.run(csr, &add_units, [x, y, &alpha, &T::one()])
             }
-            Second::Coo(coo, rows, columns, values) => {
-                coo.run(&add_units, [rows, columns, values], vectors)
-            }
+            Second::Coo(coo, rows, columns, values) => coo.run(&add_units, [rows, columns, values], vectors),
         }
     })
     .with_note(tiles.describe()))

@@ -112,10 +112,7 @@ impl Choosable {
             !["graph", "threads", "value_t"].contains(&&*name.to_lowercase()),
             "a parameter cannot be called '{name}', which has a meaning already"
         );
-        ensure!(
-            values.contains(default),
-            "the default of the parameter {name} is not one of its values"
-        );
+        ensure!(values.contains(default), "the default of the parameter {name} is not one of its values");
         Ok(())
     }
 }
@@ -151,15 +148,10 @@ impl Definition {
         for (place, parameter) in parameters.iter().enumerate() {
             parameter.check()?;
             let is_same = |other: &Choosable| other.name.eq_ignore_ascii_case(&parameter.name);
-            ensure!(
-                !parameters[..place].iter().any(is_same),
-                "there are two parameters '{}'",
-                parameter.name
-            );
+            ensure!(!parameters[..place].iter().any(is_same), "there are two parameters '{}'", parameter.name);
         }
         // Each value together with the defaults of the other parameters.
-        let values =
-            parameters.iter().flat_map(|it| it.values.iter().map(move |value| (&it.name, *value)));
+        let values = parameters.iter().flat_map(|it| it.values.iter().map(move |value| (&it.name, *value)));
         let choices = values.map(|(name, value)| self.chosen(|it| (it == name).then_some(value)));
         for chosen in std::iter::once(self.chosen(|_| None)).chain(choices) {
             for step in [setup, product, transposed].into_iter().flatten() {
@@ -178,8 +170,7 @@ impl Definition {
     /// Returns text for the end of the program, which does not compile if a kernel has other parameters.
     pub fn checks(&self) -> String {
         let arrays = self.workspace.iter().map(|array| array.element.of(0).0).enumerate();
-        let workspace: String =
-            arrays.map(|(number, element)| format!(", {element} *workspace{number}")).collect();
+        let workspace: String = arrays.map(|(number, element)| format!(", {element} *workspace{number}")).collect();
         let check = |step: &Step, vectors: &str| {
             let (kernel, parameters) = (&step.kernel, format!("{MATRIX}{vectors}{workspace}"));
             let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -192,8 +183,7 @@ impl Definition {
         };
         let products = self.product.iter().chain(&self.transposed);
         let products = products.map(|step| check(step, VECTORS));
-        let checks: String =
-            self.setup.iter().map(|step| check(step, "")).chain(products).collect();
+        let checks: String = self.setup.iter().map(|step| check(step, "")).chain(products).collect();
         format!(
             "\ntemplate <class A, class B> struct SpmvSame {{ static constexpr bool value = false; }};\ntemplate \
              <class A> struct SpmvSame<A, A> {{ static constexpr bool value = true; }};\n{checks}"
@@ -275,8 +265,7 @@ mod tests {
 
     #[test]
     fn a_workspace_has_elements_for_rows_columns_and_nonzeros() {
-        let text = "[[workspace]]\ntype = \"value_t\"\nper_row = 2\nper_nonzero = 1\nextra = 5\n"
-            .to_owned();
+        let text = "[[workspace]]\ntype = \"value_t\"\nper_row = 2\nper_nonzero = 1\nextra = 5\n".to_owned();
         let definition = read(&(text + LAUNCH)).unwrap();
         let [array] = &definition.workspace[..] else { panic!("one workspace") };
         assert_eq!(array.bytes([10, 20, 30], 4), 4 * 55);

@@ -30,8 +30,7 @@ pub struct KernelFile {
 impl KernelFile {
     /// Reads a file. The file and its text stay in memory until the process ends.
     pub fn read(path: &Path) -> Result<Self> {
-        let text =
-            read_text(path, MOST_BYTES).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        let text = read_text(path, MOST_BYTES).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         let mut definition = Definition::of(path, &text)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let name = definition.name.clone().unwrap_or_else(|| stem.replace('_', "-").to_lowercase());
@@ -78,9 +77,7 @@ impl KernelFile {
             let blocks = blocks.map_or_else(resident, Ok)?;
             Ok(Launch { kernel, blocks, threads, shared_bytes })
         };
-        let launches = |steps: &'static [Step]| -> Result<Vec<Launch>, Failed> {
-            steps.iter().map(launch).collect()
-        };
+        let launches = |steps: &'static [Step]| -> Result<Vec<Launch>, Failed> { steps.iter().map(launch).collect() };
         let product = launches(if request.transpose { transposed } else { product })?;
         // Whole words of 8 bytes, to which the buffers of all types are aligned.
         let words = workspace.iter().map(|array| array.bytes(size, size_of::<T>()).div_ceil(8));

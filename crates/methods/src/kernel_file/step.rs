@@ -50,10 +50,7 @@ impl Step {
 
     fn checked_grid(&self, chosen: &[(&str, usize)], size: [usize; 3]) -> Result<Grid> {
         let threads = self.threads.value(chosen)?;
-        ensure!(
-            (1..=1024).contains(&threads),
-            "threads is a number from 1 to 1024, and not {threads}"
-        );
+        ensure!((1..=1024).contains(&threads), "threads is a number from 1 to 1024, and not {threads}");
         let chosen = [chosen, &[("threads", threads)]].concat();
         let mut given = Vec::from_iter(self.resident.then_some(None));
         let numbers = [&self.rows_per_block, &self.columns_per_block, &self.nonzeros_per_block];
@@ -65,15 +62,12 @@ impl Step {
             given.push(Some(all.map_or(number, |all: usize| all.div_ceil(number))));
         }
         let [blocks] = given[..] else {
-            bail!(
-                "set one of rows_per_block, columns_per_block, nonzeros_per_block, blocks, and resident = true"
-            );
+            bail!("set one of rows_per_block, columns_per_block, nonzeros_per_block, blocks, and resident = true");
         };
         let shared_bytes = self.shared_bytes.as_ref().map_or(Ok(0), |it| it.value(&chosen))?;
-        for (name, number, most) in [
-            ("blocks", blocks.unwrap_or(0), MOST_BLOCKS),
-            ("shared_bytes", shared_bytes, MOST_SHARED),
-        ] {
+        for (name, number, most) in
+            [("blocks", blocks.unwrap_or(0), MOST_BLOCKS), ("shared_bytes", shared_bytes, MOST_SHARED)]
+        {
             ensure!(number <= most, "{name} is {number}; at most {most} are possible");
         }
         Ok(Grid { blocks, threads, shared_bytes })
@@ -85,9 +79,7 @@ impl Number {
     fn value(&self, chosen: &[(&str, usize)]) -> Result<usize> {
         match self {
             Self::Plain(number) => Ok(*number),
-            Self::Formula(text) => {
-                evaluated(text, chosen).map_err(|wrong| anyhow!("\"{text}\": {wrong}"))
-            }
+            Self::Formula(text) => evaluated(text, chosen).map_err(|wrong| anyhow!("\"{text}\": {wrong}")),
         }
     }
 }
@@ -113,9 +105,8 @@ fn evaluated(text: &str, chosen: &[(&str, usize)]) -> Result<usize> {
             "*" => result.checked_mul(right),
             _ => result.checked_div(right).filter(|quotient| quotient * right == result),
         };
-        result = value.with_context(|| {
-            format!("{result} and {right} have no such product or quotient without remainder")
-        })?;
+        result = value
+            .with_context(|| format!("{result} and {right} have no such product or quotient without remainder"))?;
     }
     Ok(result)
 }

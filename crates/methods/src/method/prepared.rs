@@ -41,9 +41,7 @@ type Product<'a, T, V> = dyn FnMut(usize, T, &V, T, &mut V) -> Result<(), Failed
 fn repeating<'a, T: Copy, V: ?Sized>(
     mut product: impl FnMut(T, &V, T, &mut V) -> Result<(), Failed> + 'a,
 ) -> Box<Product<'a, T, V>> {
-    Box::new(move |times, alpha, x, beta, y| {
-        (0..times).try_for_each(|_| product(alpha, x, beta, y))
-    })
+    Box::new(move |times, alpha, x, beta, y| (0..times).try_for_each(|_| product(alpha, x, beta, y)))
 }
 
 impl<'a, T: Copy> Prepared<'a, T> {
@@ -81,13 +79,7 @@ impl<'a, T: Pod> PreparedOnGpu<'a, T> {
 impl<T: Pod + PartialEq> PreparedOnGpu<'_, T> {
     /// Captures the product as a CUDA graph, for calls with these vectors and factors only. The returned product panics
     /// if it is called with others.
-    pub fn captured(
-        self,
-        gpu: &Gpu,
-        (alpha, beta): (T, T),
-        x: &Buffer<T>,
-        y: &mut Buffer<T>,
-    ) -> Result<Self, Failed> {
+    pub fn captured(self, gpu: &Gpu, (alpha, beta): (T, T), x: &Buffer<T>, y: &mut Buffer<T>) -> Result<Self, Failed> {
         let mut product = self.product;
         let graph = gpu.capture(|| product(1, alpha, x, beta, y))?;
         let captured = (x.address(), y.address());
@@ -105,11 +97,7 @@ impl<T: Pod + PartialEq> PreparedOnGpu<'_, T> {
 }
 
 impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
-    fn made(
-        [rows, cols]: [usize; 2],
-        product: Box<Product<'a, T, V>>,
-        extra_bytes: Option<u64>,
-    ) -> Self {
+    fn made([rows, cols]: [usize; 2], product: Box<Product<'a, T, V>>, extra_bytes: Option<u64>) -> Self {
         Self {
             product,
             rows,
@@ -163,14 +151,7 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     }
 
     /// Computes the product `times` times, like [`multiply`](Self::multiply).
-    pub fn repeat(
-        &mut self,
-        times: usize,
-        alpha: T,
-        x: &V,
-        beta: T,
-        y: &mut V,
-    ) -> Result<(), Failed> {
+    pub fn repeat(&mut self, times: usize, alpha: T, x: &V, beta: T, y: &mut V) -> Result<(), Failed> {
         assert_eq!((x.count(), y.count()), (self.cols, self.rows), "lengths of x and y");
         (self.product)(times, alpha, x, beta, y)
     }

@@ -16,8 +16,7 @@ impl Profile {
 
     /// Decodes the contents of a file. Returns `None` if they are not a valid profile.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let speeds: [[f64; MAX_BLOCK_SIDE]; MAX_BLOCK_SIDE] =
-            bytemuck::try_pod_read_unaligned(bytes).ok()?;
+        let speeds: [[f64; MAX_BLOCK_SIDE]; MAX_BLOCK_SIDE] = bytemuck::try_pod_read_unaligned(bytes).ok()?;
         let is_valid = |speed: &f64| speed.is_finite() && *speed > 0.0;
         speeds.as_flattened().iter().all(is_valid).then_some(Self(speeds))
     }

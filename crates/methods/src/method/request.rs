@@ -57,7 +57,6 @@ impl<'a> Request<'a> {
 
     /// Returns the value of a parameter whose values are numbers, or `None` if it was not given.
     pub fn number(&self, parameter: &str) -> Option<usize> {
-        self.word(parameter)
-            .map(|word| word.parse().expect("the values of this parameter are numbers"))
+        self.word(parameter).map(|word| word.parse().expect("the values of this parameter are numbers"))
     }
 }

@@ -74,8 +74,7 @@ pub struct Parameter {
 }
 
 pub type Prepare = unsafe extern "C" fn(*const Ctx, *const Csr, handle: *mut *mut c_void) -> c_int;
-pub type Multiply =
-    unsafe extern "C" fn(*mut c_void, f64, x: *const c_void, f64, y: *mut c_void) -> c_int;
+pub type Multiply = unsafe extern "C" fn(*mut c_void, f64, x: *const c_void, f64, y: *mut c_void) -> c_int;
 pub type Inform = unsafe extern "C" fn(*mut c_void, *mut Info) -> c_int;
 pub type Destroy = unsafe extern "C" fn(*mut c_void);
 pub type List = unsafe extern "C" fn(index: u32) -> *const Method;

@@ -76,11 +76,7 @@ impl Drop for Memory {
 impl<'a> Context<'a> {
     /// Creates the context of a method on `threads` threads, or on a GPU that is not a modelled one. It must not move
     /// while the plug-in uses it.
-    pub fn new(
-        request: &Request<'a>,
-        threads: usize,
-        gpu: Option<&Gpu>,
-    ) -> Result<Box<Self>, Unavailable> {
+    pub fn new(request: &Request<'a>, threads: usize, gpu: Option<&Gpu>) -> Result<Box<Self>, Unavailable> {
         let cpus = if gpu.is_some() { &[] } else { request.team.cpus() };
         let cpus: Vec<_> = cpus.iter().map(|&cpu| cpu as i32).collect();
         let text = |value: &str| CString::new(value).expect("a value has no zero byte");
@@ -201,8 +197,7 @@ unsafe extern "C" fn parallel(ctx: *const Ctx, body: Option<Body>, argument: *mu
         context.misused("it called parallel with NULL as body");
         return abi::ERROR;
     };
-    if thread::current().id() != context.leader || context.is_parallel.swap(true, Ordering::Relaxed)
-    {
+    if thread::current().id() != context.leader || context.is_parallel.swap(true, Ordering::Relaxed) {
         context.misused("it called parallel within a body, or in a thread of its own");
         return abi::ERROR;
     }

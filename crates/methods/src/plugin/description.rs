@@ -93,10 +93,7 @@ impl Description {
             "a name has 1 to {LONGEST_NAME} characters: lower-case letters, digits, and - . _"
         );
         let flags = self.flags;
-        ensure!(
-            !self.has(!abi::FLAGS),
-            "its flags {flags:#x} contain some that this version does not know"
-        );
+        ensure!(!self.has(!abi::FLAGS), "its flags {flags:#x} contain some that this version does not know");
         let has_product = self.has(abi::F64 | abi::F32);
         ensure!(has_product, "set SPMV_F64 or SPMV_F32, or both, in its flags");
         let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);

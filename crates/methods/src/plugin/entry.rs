@@ -34,8 +34,7 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
     }
     let entries = path.read_dir().map_err(|error| anyhow!("--plugin {name}: {error}"))?;
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut files: Vec<_> =
-        files.filter(|file| file.extension().is_some_and(|end| end == "so")).collect();
+    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|end| end == "so")).collect();
     files.sort();
     ensure!(!files.is_empty(), "--plugin {name}: the folder has no file that ends in .so");
     Ok(files)
@@ -51,8 +50,7 @@ pub fn open(file: &Path) -> Result<Vec<Entry>> {
     // SAFETY: opening a library runs its initialisers. The user has named the file, and this process is a child that
     // may crash.
     let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
-    let library =
-        library.map_err(|error| anyhow!("it cannot be opened: {}", library::words(&error)))?;
+    let library = library.map_err(|error| anyhow!("it cannot be opened: {}", library::words(&error)))?;
     // SAFETY: the interface gives the function this type.
     let list = unsafe { library.get::<abi::List>(abi::SYMBOL.as_bytes()) };
     let Ok(list) = list.map(|list| *list) else {
@@ -72,8 +70,7 @@ pub fn open(file: &Path) -> Result<Vec<Entry>> {
         let (description, raw) = unsafe { (Description::of(method)?, &*method) };
         Ok(Some(Entry { raw, description }))
     })?;
-    let mut entries = entries
-        .with_context(|| format!("{} does not return NULL after the last method", abi::SYMBOL))?;
+    let mut entries = entries.with_context(|| format!("{} does not return NULL after the last method", abi::SYMBOL))?;
     ensure!(!entries.is_empty(), "{}(0) returns NULL: it has no methods", abi::SYMBOL);
     let changed = thread.restore();
     entries.iter_mut().for_each(|entry| entry.description.opening_changed.clone_from(&changed));

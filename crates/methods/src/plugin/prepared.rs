@@ -15,8 +15,7 @@ use spmv_matrix::Csr;
 use spmv_matrix::scalar::{Precision, Scalar};
 
 /// The reason why a method of a plug-in has no code in the process of the command.
-const ELSEWHERE: &str =
-    "methods of plug-ins run only in child processes, which --no-isolate does not use";
+const ELSEWHERE: &str = "methods of plug-ins run only in child processes, which --no-isolate does not use";
 
 /// Why the functions of a method exist.
 const CHECKED: &str = "the description was checked";
@@ -45,9 +44,7 @@ pub fn prepare_on_gpu<'a, T: Value>(
     let entry = entry.ok_or_else(|| Unavailable(ELSEWHERE.into()))?;
     let running = entry.prepare_on_device(csr, request)?;
     let info = running.info()?;
-    let product = move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| {
-        running.multiply_on_device(alpha, x, beta, y)
-    };
+    let product = move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| running.multiply_on_device(alpha, x, beta, y);
     Ok(described(Prepared::on_gpu(csr, product), entry, info, request))
 }
 
@@ -60,8 +57,7 @@ fn described<'a, T, V: Values + ?Sized>(
 ) -> Prepared<'a, T, V> {
     let library = info.library.unwrap_or_else(|| entry.description.edition());
     let changed = entry.description.opening_changed.as_ref();
-    let undone = changed
-        .map(|changed| format!("opening the plug-in has changed {changed}; this was undone"));
+    let undone = changed.map(|changed| format!("opening the plug-in has changed {changed}; this was undone"));
     let mut prepared = prepared.transposing(request.transpose);
     prepared.csr_bytes = info.csr_bytes;
     prepared.with_notes(info.note).with_notes(undone).with_library(&library, info.extra_bytes)
@@ -145,8 +141,7 @@ impl Entry {
         let mut running = Running { entry: self, handle: None, context, csr };
         let (prepare, mut handle) = (self.raw.prepare.expect(CHECKED), null_mut());
         // SAFETY: the plug-in has the interface's version, and the pointers are valid until `running` is dropped.
-        let result =
-            unsafe { prepare(running.context.as_ptr(), &raw const *running.csr, &mut handle) };
+        let result = unsafe { prepare(running.context.as_ptr(), &raw const *running.csr, &mut handle) };
         if result == abi::UNSUITABLE {
             let explanation = running.context.explanation();
             let reason = explanation.unwrap_or("it does not take this matrix".into());
@@ -169,13 +164,7 @@ impl Running<'_> {
         Err(Failed(explanation.unwrap_or_else(|| format!("{function} returned {result}"))))
     }
 
-    pub fn multiply<T: Scalar>(
-        &self,
-        alpha: T,
-        x: &[T],
-        beta: T,
-        y: &mut [T],
-    ) -> Result<(), Failed> {
+    pub fn multiply<T: Scalar>(&self, alpha: T, x: &[T], beta: T, y: &mut [T]) -> Result<(), Failed> {
         // SAFETY: the caller guarantees the lengths of x and y.
         unsafe { self.call(alpha, x.as_ptr().cast(), beta, y.as_mut_ptr().cast()) }
     }
@@ -193,24 +182,15 @@ impl Running<'_> {
         gpu.stream().map_err(|Unavailable(reason)| Failed(reason))?;
         let (from, to) = (x.address() as *const c_void, y.address() as *mut c_void);
         // SAFETY: the caller guarantees the lengths of x and y.
-        gpu.library_call(&self.entry.description.name, || unsafe {
-            self.call(alpha, from, beta, to)
-        })
+        gpu.library_call(&self.entry.description.name, || unsafe { self.call(alpha, from, beta, to) })
     }
 
     /// Calls `multiply`. A misuse of the context is an error, too.
     ///
     /// # Safety
     /// x and y must be where the method runs, and have the lengths that the matrix requires.
-    unsafe fn call<T: Scalar>(
-        &self,
-        alpha: T,
-        x: *const c_void,
-        beta: T,
-        y: *mut c_void,
-    ) -> Result<(), Failed> {
-        let (multiply, handle) =
-            (self.entry.raw.multiply.expect(CHECKED), self.handle.expect(ALIVE));
+    unsafe fn call<T: Scalar>(&self, alpha: T, x: *const c_void, beta: T, y: *mut c_void) -> Result<(), Failed> {
+        let (multiply, handle) = (self.entry.raw.multiply.expect(CHECKED), self.handle.expect(ALIVE));
         // SAFETY: the handle is that of `prepare`, and the caller guarantees the rest.
         let result = unsafe { multiply(handle, alpha.widen(), x, beta.widen(), y) };
         self.check("multiply", result)?;
@@ -257,9 +237,7 @@ impl Running<'_> {
         }
         match self.context.allocated_bytes() {
             None | Some(0) => Ok(()),
-            Some(left) => {
-                Err(format!("its function destroy has not released {left} bytes of ctx->allocate"))
-            }
+            Some(left) => Err(format!("its function destroy has not released {left} bytes of ctx->allocate")),
         }
     }
 }

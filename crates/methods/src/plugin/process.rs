@@ -24,8 +24,7 @@ pub struct Process {
 
 impl Process {
     pub fn now() -> Self {
-        let text =
-            |name: &str| fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
+        let text = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
         let status = text("status");
         let lines = |names: &[&str]| -> String {
             let is_named = |line: &&str| names.iter().any(|name| line.starts_with(name));
@@ -64,8 +63,7 @@ impl Process {
 
 /// Returns the children of this process that have not ended.
 fn running() -> Vec<u32> {
-    let has_ended =
-        |child: &u32| stat(*child as i32).is_none_or(|fields| fields.starts_with(&["Z".into()]));
+    let has_ended = |child: &u32| stat(*child as i32).is_none_or(|fields| fields.starts_with(&["Z".into()]));
     children(std::process::id()).into_iter().filter(|child| !has_ended(child)).collect()
 }
 

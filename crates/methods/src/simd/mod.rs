@@ -71,9 +71,7 @@ where
         Isa::Portable => kernel.run::<Portable<T>>(),
         // SAFETY: the machine supports the instructions, as asserted above.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 if const { K::USES_AVX512 } => unsafe {
-            x86::with_avx512::<T, Avx512, K>(kernel)
-        },
+        Isa::Avx512 if const { K::USES_AVX512 } => unsafe { x86::with_avx512::<T, Avx512, K>(kernel) },
         // SAFETY: a machine with AVX-512 supports AVX2 too.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 | Isa::Avx512 => unsafe { x86::with_avx2::<T, Avx2, K>(kernel) },

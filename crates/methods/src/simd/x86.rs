@@ -65,8 +65,7 @@ static SETS: [[i64; 4]; 16] = {
 #[repr(align(64))]
 struct FirstLanes([i32; 16]);
 
-static FIRST_LANES: FirstLanes =
-    FirstLanes([-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0]);
+static FIRST_LANES: FirstLanes = FirstLanes([-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0]);
 
 /// Returns the address of the blend mask of the first `lanes` lanes of a type, at most 32 bytes of them.
 #[inline(always)]

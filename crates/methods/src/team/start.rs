@@ -47,11 +47,8 @@ unsafe impl Sync for Start {}
 
 impl Start {
     pub fn new(threads: usize, spins: usize) -> Self {
-        let line = |_| Line {
-            sleepers: AtomicUsize::new(0).into(),
-            region: AtomicUsize::new(0),
-            body: UnsafeCell::new(None),
-        };
+        let line =
+            |_| Line { sleepers: AtomicUsize::new(0).into(), region: AtomicUsize::new(0), body: UnsafeCell::new(None) };
         let owners = (threads - 1).div_ceil(FAN_OUT).max(1);
         Self { threads, lines: (0..owners).map(line).collect(), workers: OnceLock::new(), spins }
     }

@@ -14,9 +14,7 @@
 //! analyses the matrix, and the plan. It is available since cuSPARSE 12.7.3, f32 and named algorithms since 12.8.1. It
 //! does not support the transpose.
 
-use crate::device::cusparse::{
-    Algorithm, CuSparse, OpAlgorithm, OpPlan, SparseFormat, SparseLayout, SparseProduct,
-};
+use crate::device::cusparse::{Algorithm, CuSparse, OpAlgorithm, OpPlan, SparseFormat, SparseLayout, SparseProduct};
 use crate::device::launch::Address;
 use crate::gpu::convert::Converter;
 use crate::gpu::prelude::*;

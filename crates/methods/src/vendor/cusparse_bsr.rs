@@ -72,13 +72,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
 }
 
 /// Converts the matrix to blocks of the requested or cheapest shape; each block is stored column by column.
-fn blocks<T: Scalar>(
-    csr: &Csr<T>,
-    given: Option<&'static str>,
-) -> Result<RegisterBlocks<T>, Unavailable> {
-    let fits = |shape: Shape| {
-        csr.rows().is_multiple_of(shape.rows) && csr.cols().is_multiple_of(shape.cols)
-    };
+fn blocks<T: Scalar>(csr: &Csr<T>, given: Option<&'static str>) -> Result<RegisterBlocks<T>, Unavailable> {
+    let fits = |shape: Shape| csr.rows().is_multiple_of(shape.rows) && csr.cols().is_multiple_of(shape.cols);
     let sought = given.map_or(BLOCKS.to_vec(), |word| vec![word]);
     let fitting: Vec<_> = sought.iter().copied().filter(|word| fits(shape(word))).collect();
     if fitting.is_empty() {

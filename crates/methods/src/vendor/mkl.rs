@@ -46,15 +46,8 @@ const SSE4_2: c_int = 0;
 const AVX2: c_int = 2;
 
 /// The type of `mkl_cspblas_?csrgemv(trans, rows, values, row offsets, columns, x, y)`.
-pub type CsrGemv<T> = unsafe extern "C" fn(
-    *const c_char,
-    *const c_int,
-    *const T,
-    *const c_int,
-    *const c_int,
-    *const T,
-    *mut T,
-);
+pub type CsrGemv<T> =
+    unsafe extern "C" fn(*const c_char, *const c_int, *const T, *const c_int, *const c_int, *const T, *mut T);
 /// The type of `mkl_?csrmv(trans, rows, cols, α, description, values, columns, starts, ends, x, β, y)`.
 pub type CsrMv<T> = unsafe extern "C" fn(
     *const c_char,
@@ -71,19 +64,10 @@ pub type CsrMv<T> = unsafe extern "C" fn(
     *mut T,
 );
 /// The type of `mkl_sparse_?_create_csr(handle, base, rows, cols, starts, ends, columns, values)`.
-pub type CreateCsr<T> = unsafe extern "C" fn(
-    *mut Handle,
-    c_int,
-    c_int,
-    c_int,
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *const T,
-) -> c_int;
+pub type CreateCsr<T> =
+    unsafe extern "C" fn(*mut Handle, c_int, c_int, c_int, *const c_int, *const c_int, *const c_int, *const T) -> c_int;
 /// The type of `mkl_sparse_?_mv(operation, α, handle, description, x, β, y)`.
-pub type SparseMv<T> =
-    unsafe extern "C" fn(c_int, T, Handle, Description, *const T, T, *mut T) -> c_int;
+pub type SparseMv<T> = unsafe extern "C" fn(c_int, T, Handle, Description, *const T, T, *mut T) -> c_int;
 
 /// The type of the OpenMP library's `GOMP_parallel(body, argument, threads, flags)`.
 type Parallel = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, c_uint, c_uint);
@@ -218,16 +202,15 @@ impl Mkl {
                 continue;
             }
             let open = |name| library::open(library::RTLD_GLOBAL, folder.as_deref(), name);
-            let (openmp, rt) =
-                match open("libiomp5.so").and_then(|openmp| Ok((openmp, open(name)?))) {
-                    Ok(opened) => opened,
-                    // A library that the system's loader does not find is not installed.
-                    Err(_) if folder.is_none() => continue,
-                    Err(error) => {
-                        refused.get_or_insert(library::words(&error));
-                        continue;
-                    }
-                };
+            let (openmp, rt) = match open("libiomp5.so").and_then(|openmp| Ok((openmp, open(name)?))) {
+                Ok(opened) => opened,
+                // A library that the system's loader does not find is not installed.
+                Err(_) if folder.is_none() => continue,
+                Err(error) => {
+                    refused.get_or_insert(library::words(&error));
+                    continue;
+                }
+            };
             let folder = folder.or_else(|| library::folder_of(name)).unwrap_or_default();
             check_layers(&folder, name)?;
             return Self::resolve(rt, openmp, folder.join(name)).map_err(|error| {
@@ -242,9 +225,8 @@ impl Mkl {
     fn resolve(rt: Library, openmp: Library, file: PathBuf) -> Result<Self, libloading::Error> {
         // SAFETY: the signatures are those of MKL's C headers, LP64 interface.
         unsafe {
-            let set_layer = |name: &[u8], layer| {
-                rt.get::<unsafe extern "C" fn(c_int) -> c_int>(name).map(|set| set(layer))
-            };
+            let set_layer =
+                |name: &[u8], layer| rt.get::<unsafe extern "C" fn(c_int) -> c_int>(name).map(|set| set(layer));
             set_layer(b"MKL_Set_Interface_Layer", INTERFACE_LP64)?;
             set_layer(b"MKL_Set_Threading_Layer", THREADING_INTEL)?;
             let (widest, limit) = match WIDEST.load(Ordering::Relaxed) {
@@ -310,8 +292,7 @@ fn check_layers(folder: &Path, rt: &str) -> Result<(), Unavailable> {
 fn defect(version: &str) -> Option<String> {
     let is_slow = ["MKL 2024.2-", "MKL 2024.2.0", "MKL 2024.2.1"];
     let is_known = is_slow.iter().any(|start| version.starts_with(start));
-    is_known
-        .then(|| "regressions of MKL 2024.2.0 and 2024.2.1 were reported: use a newer one".into())
+    is_known.then(|| "regressions of MKL 2024.2.0 and 2024.2.1 were reported: use a newer one".into())
 }
 
 /// What MKL writes about itself: its structure `MKLVersion`, of which only `processor` is read.
@@ -329,13 +310,7 @@ struct Version {
 /// # Safety
 /// `library` must be MKL.
 unsafe fn processors(library: &Library) -> Option<String> {
-    let mut version = Version {
-        numbers: [0; 3],
-        status: null(),
-        build: null(),
-        processor: null(),
-        platform: null(),
-    };
+    let mut version = Version { numbers: [0; 3], status: null(), build: null(), processor: null(), platform: null() };
     // SAFETY: the function fills the structure, with pointers to texts that end with 0 and stay.
     unsafe {
         let get = library.get::<unsafe extern "C" fn(*mut Version)>(b"MKL_Get_Version").ok()?;
@@ -359,8 +334,7 @@ unsafe fn version(library: &Library) -> Result<String, libloading::Error> {
         let get = library.get::<GetVersionString>(b"MKL_Get_Version_String")?;
         get(text.as_mut_ptr().cast(), LENGTH as c_int);
     }
-    let text =
-        String::from_utf8_lossy(text[..LENGTH].split(|&byte| byte == 0).next().unwrap_or_default());
+    let text = String::from_utf8_lossy(text[..LENGTH].split(|&byte| byte == 0).next().unwrap_or_default());
     let version = text.split_once("Version ").map_or(&*text, |(_, version)| version);
     let version = version.split_once(" for ").map_or(version, |(version, _)| version);
     Ok(format!("MKL {}", version.trim()))

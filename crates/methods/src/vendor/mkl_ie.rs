@@ -44,10 +44,7 @@ impl Drop for Matrix {
     }
 }
 
-fn prepare<'a, T: Scalar, const OPTIMISE: bool>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Outcome<'a, T> {
+fn prepare<'a, T: Scalar, const OPTIMISE: bool>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let mkl = mkl::mkl()?;
     mkl.set_threads(request.team.len());
     let unavailable = |Failed(reason)| Unavailable(reason);
@@ -56,8 +53,7 @@ fn prepare<'a, T: Scalar, const OPTIMISE: bool>(
         matrix.inspect(request.expected_products).map_err(unavailable)?;
     }
     let mv = &mkl.routines::<T>().mv;
-    let product =
-        move |alpha, x: &[T], beta, y: &mut [T]| matrix.multiply(mv, (alpha, x), (beta, y));
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| matrix.multiply(mv, (alpha, x), (beta, y));
     Ok(mkl.computing(Prepared::new(csr, 0, product).transposing(request.transpose)))
 }
 
@@ -71,8 +67,7 @@ impl Matrix {
         let create = &mkl.routines::<T>().create_csr;
         // SAFETY: the arrays outlive the handle, because the product that owns it borrows the matrix; MKL does not
         // write to them; indices are below 2^31, so a u32 has the same bits as an int.
-        let status =
-            unsafe { create(&mut handle, 0, rows, cols, starts, starts.add(1), columns, values) };
+        let status = unsafe { create(&mut handle, 0, rows, cols, starts, starts.add(1), columns, values) };
         check("mkl_sparse_?_create_csr", status)?;
         let operation = if transpose { mkl::TRANSPOSE } else { mkl::NON_TRANSPOSE };
         Ok(Self { handle, operation, mkl })
@@ -88,12 +83,7 @@ impl Matrix {
     }
 
     /// Multiplies. x and y must have cols and rows values, or the reverse for the transpose.
-    fn multiply<T>(
-        &self,
-        mv: &SparseMv<T>,
-        (alpha, x): (T, &[T]),
-        (beta, y): (T, &mut [T]),
-    ) -> Result<(), Failed> {
+    fn multiply<T>(&self, mv: &SparseMv<T>, (alpha, x): (T, &[T]), (beta, y): (T, &mut [T])) -> Result<(), Failed> {
         let (x, y) = (x.as_ptr(), y.as_mut_ptr());
         // SAFETY: the handle is alive, and the caller guarantees the lengths.
         let status = unsafe { mv(self.operation, alpha, self.handle, GENERAL, x, beta, y) };

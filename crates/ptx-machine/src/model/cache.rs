@@ -120,11 +120,7 @@ impl Cache {
         let place = known.unwrap_or_else(|| least(set, &mut self.random));
         let old = set[place];
         let same = if known.is_some() { old } else { 0 };
-        set[place] = (line + 1) << NUMBER
-            | flag
-            | dirty
-            | u64::from(sectors)
-            | same & (SECTORS << 4 | SECTORS);
+        set[place] = (line + 1) << NUMBER | flag | dirty | u64::from(sectors) | same & (SECTORS << 4 | SECTORS);
         if flag == PERSISTS {
             self.window.limit(set, place);
         }
@@ -175,10 +171,7 @@ mod tests {
         assert!(left <= 2, "{left}");
         (0..14).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 1));
         // A line that is used again is kept like the others, and a line that is then used once is not.
-        assert_eq!(
-            (once(&mut cache, 300), hits(&mut cache, 300, 1), once(&mut cache, 5)),
-            (0, 1, 1)
-        );
+        assert_eq!((once(&mut cache, 300), hits(&mut cache, 300, 1), once(&mut cache, 5)), (0, 1, 1));
         (100..200).for_each(|line| assert_eq!(once(&mut cache, line), 0));
         assert_eq!([300, 5, 6].map(|line| hits(&mut cache, line, 1)), [1, 0, 1]);
         let mut full = Cache::new(0);
@@ -229,8 +222,7 @@ mod tests {
     fn written_sectors_are_written_back_once() {
         let mut cache = Cache::new(0);
         cache.access(0, 0b0111, Request::Writes);
-        let others =
-            (1..=WAYS as u64).map(|line| cache.access(line, 1, Request::Writes).written_back);
+        let others = (1..=WAYS as u64).map(|line| cache.access(line, 1, Request::Writes).written_back);
         assert_eq!(others.sum::<u32>(), 3);
     }
 }

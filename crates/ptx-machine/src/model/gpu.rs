@@ -59,13 +59,8 @@ pub enum Cure {
 
 impl Cure {
     /// All problems, without [`Nothing`](Self::Nothing).
-    pub const ALL: [Self; 5] = [
-        Self::WastedSectors,
-        Self::IdleLanes,
-        Self::BankConflicts,
-        Self::Contention,
-        Self::Occupancy,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::WastedSectors, Self::IdleLanes, Self::BankConflicts, Self::Contention, Self::Occupancy];
 
     pub const fn problem(self) -> &'static str {
         match self {

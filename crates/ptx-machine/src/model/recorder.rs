@@ -108,13 +108,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Creates a recorder for blocks of `warps` warps that leaves out the problem `cure`. `take` receives the traces.
-    pub fn new(
-        kernel: &Kernel,
-        gpu: &Gpu,
-        cure: Cure,
-        warps: usize,
-        take: impl FnMut(BlockTrace) + 'static,
-    ) -> Self {
+    pub fn new(kernel: &Kernel, gpu: &Gpu, cure: Cure, warps: usize, take: impl FnMut(BlockTrace) + 'static) -> Self {
         let code = || kernel.code.iter();
         let loads = numbered(kernel);
         let costs = code()

@@ -88,11 +88,7 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     /// Replays all blocks. Returns the time at which each multiprocessor has finished its last block.
-    fn run(
-        &mut self,
-        mut all: Vec<Multiprocessor>,
-        mut blocks: impl Iterator<Item = BlockTrace>,
-    ) -> Vec<f64> {
+    fn run(&mut self, mut all: Vec<Multiprocessor>, mut blocks: impl Iterator<Item = BlockTrace>) -> Vec<f64> {
         let places = all[0].places.len();
         for place in 0..places {
             for multiprocessor in &mut all {
@@ -157,13 +153,7 @@ impl Replay<'_> {
     }
 
     /// Replays a warp until it has waited for memory, reaches a barrier, or ends.
-    fn warp(
-        &mut self,
-        multiprocessor: &mut Multiprocessor,
-        place: usize,
-        warp: usize,
-        clock: &mut Clock,
-    ) {
+    fn warp(&mut self, multiprocessor: &mut Multiprocessor, place: usize, warp: usize, clock: &mut Clock) {
         let Multiprocessor { places, l1, lsu, issue, .. } = multiprocessor;
         let running = &mut places[place];
         loop {

@@ -89,13 +89,7 @@ impl Trace {
     /// Appends an access to these lines of global memory. `load` is the number of the instruction among the loads of
     /// the kernel if the warp receives a value.
     #[inline(always)]
-    pub fn push_global(
-        &mut self,
-        path: Path,
-        [wavefronts, same]: [u32; 2],
-        lines: &[u64],
-        load: Option<usize>,
-    ) {
+    pub fn push_global(&mut self, path: Path, [wavefronts, same]: [u32; 2], lines: &[u64], load: Option<usize>) {
         let first = self.lines.len() as u32;
         self.lines.extend_from_slice(lines);
         let lines = first..self.lines.len() as u32;

@@ -75,9 +75,7 @@ impl<'a> Decoder<'a> {
 
     fn operation(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         match (parts[0], operands) {
-            ("ld" | "ldu" | "st" | "atom" | "red" | "mbarrier" | "cp", _) => {
-                self.memory_operation(parts, operands)
-            }
+            ("ld" | "ldu" | "st" | "atom" | "red" | "mbarrier" | "cp", _) => self.memory_operation(parts, operands),
             ("shfl" | "vote" | "match" | "redux" | "mma" | "bar" | "barrier", _) => {
                 self.joint_operation(parts, operands)
             }
@@ -88,16 +86,9 @@ impl<'a> Decoder<'a> {
             ("selp", [to, x, y, by]) => {
                 let wide = kind(parts)?.is_wide();
                 let of = [self.value(x, wide)?, self.value(y, wide)?];
-                Ok(Operation::Select {
-                    wide,
-                    to: self.result(to, wide)?,
-                    of,
-                    by: self.predicate(by)?,
-                })
+                Ok(Operation::Select { wide, to: self.result(to, wide)?, of, by: self.predicate(by)? })
             }
-            ("and" | "or" | "xor" | "not", _) if parts[1..] == ["pred"] => {
-                self.logic(parts[0], operands)
-            }
+            ("and" | "or" | "xor" | "not", _) if parts[1..] == ["pred"] => self.logic(parts[0], operands),
             ("activemask", [to]) => Ok(Operation::ActiveMask { to: self.result(to, false)? }),
             // A policy of the second-level cache for all accesses that use it.
             ("createpolicy", [to]) if parts[1..] == ["fractional", "L2::evict_first", "b64"] => {
@@ -140,13 +131,7 @@ impl<'a> Decoder<'a> {
         self.compute(&name, kind, to, of)
     }
 
-    fn compute(
-        &mut self,
-        name: &str,
-        kind: Type,
-        to: &Operand<'a>,
-        operands: &[Operand<'a>],
-    ) -> Decoded {
+    fn compute(&mut self, name: &str, kind: Type, to: &Operand<'a>, operands: &[Operand<'a>]) -> Decoded {
         let function = arithmetic::find(name, kind).ok_or_else(unknown)?;
         let (result, widths) = arithmetic::widths(function, kind);
         if operands.len() != widths.len() {
@@ -285,9 +270,7 @@ fn changes_nothing(parts: &[&str]) -> bool {
 fn fence(modifiers: &[&str]) -> Decoded {
     match modifiers {
         // The second one makes an initialised mbarrier visible to copies.
-        ["proxy", "async", ..] | ["mbarrier_init", "release", "cluster"] => {
-            Ok(Operation::ProxyFence)
-        }
+        ["proxy", "async", ..] | ["mbarrier_init", "release", "cluster"] => Ok(Operation::ProxyFence),
         ["proxy", ..] => Err(unknown()),
         _ => Ok(Operation::Fence),
     }

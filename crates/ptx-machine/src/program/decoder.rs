@@ -77,8 +77,7 @@ impl<'a> Decoder<'a> {
     fn place_arrays(&mut self, module: &Module<'a>, entry: &Entry<'a>) {
         let Kernel { shared, shared_end, shared_bytes, local_bytes, .. } = &mut self.kernel;
         // An array starts in the same bank as without the gap before it.
-        let behind =
-            |end: usize, packed: usize| (end + GAP).next_multiple_of(BANKS) + packed % BANKS;
+        let behind = |end: usize, packed: usize| (end + GAP).next_multiple_of(BANKS) + packed % BANKS;
         for variable in &entry.variables {
             let bytes = variable.bytes;
             let offset = if variable.space == "local" {
@@ -90,12 +89,7 @@ impl<'a> Decoder<'a> {
                 *shared_bytes = packed + bytes;
                 let offset = behind(*shared_end, packed);
                 *shared_end = offset + bytes;
-                shared.push(Variable {
-                    name: variable.name.to_owned(),
-                    offset,
-                    bytes,
-                    initial: Vec::new(),
-                });
+                shared.push(Variable { name: variable.name.to_owned(), offset, bytes, initial: Vec::new() });
                 offset
             };
             self.symbols.insert(variable.name, Symbol::Offset(offset));
@@ -115,8 +109,7 @@ impl<'a> Decoder<'a> {
 
     pub fn finish(self) -> Kernel {
         let constants = self.constants.into_iter();
-        let mut constants: Vec<_> =
-            constants.map(|((bank, constant), slot)| (bank, slot, constant)).collect();
+        let mut constants: Vec<_> = constants.map(|((bank, constant), slot)| (bank, slot, constant)).collect();
         constants.sort_by_key(|&(bank, slot, _)| (bank, slot));
         Kernel { constants, ..self.kernel }
     }

@@ -4,9 +4,7 @@
 use super::decoder::{Decoded, Decoder, Symbol, miscounted, unknown};
 use super::kernel::Constant;
 use super::operands::Bank;
-use super::operation::{
-    Access, Address, Atomic, Copies, Mbarrier, MbarrierAction, Operation, Order, Space, Update,
-};
+use super::operation::{Access, Address, Atomic, Copies, Mbarrier, MbarrierAction, Operation, Order, Space, Update};
 use crate::arithmetic::{self, Type};
 use crate::convert::Number;
 use crate::ptx::Operand;
@@ -94,9 +92,7 @@ impl<'a> Decoder<'a> {
         let [to, address] = operands else { return Err(miscounted()) };
         let (modifiers, number) = split(parts)?;
         match modifiers.space {
-            Some(space) => {
-                Ok(Operation::Load(self.access(space, &modifiers, number, to, address, true)?))
-            }
+            Some(space) => Ok(Operation::Load(self.access(space, &modifiers, number, to, address, true)?)),
             None => self.load_parameter(number, to, address),
         }
     }
@@ -214,9 +210,7 @@ impl<'a> Decoder<'a> {
         };
         let (address, action) = match (name, operands) {
             (["init"], [address, count]) => (address, Init(self.value(count, false)?)),
-            (["arrive"], [to, address]) => {
-                (address, Arrive { to: self.result(to, true)?, bytes: None })
-            }
+            (["arrive"], [to, address]) => (address, Arrive { to: self.result(to, true)?, bytes: None }),
             (["arrive", "expect_tx"], [to, address, bytes]) => {
                 let bytes = Some(self.value(bytes, false)?);
                 (address, Arrive { to: self.result(to, true)?, bytes })
@@ -243,9 +237,7 @@ impl<'a> Decoder<'a> {
         let [to, from, bytes, mbarrier, policy @ ..] = operands else { return Err(miscounted()) };
         let policy = match (rest, policy) {
             (["global", "mbarrier::complete_tx::bytes"], []) => None,
-            (["global", "mbarrier::complete_tx::bytes", "L2::cache_hint"], [policy]) => {
-                Some(self.value(policy, true)?)
-            }
+            (["global", "mbarrier::complete_tx::bytes", "L2::cache_hint"], [policy]) => Some(self.value(policy, true)?),
             _ => return Err(unknown()),
         };
         Ok(Operation::Copy(Copies {

@@ -1,8 +1,8 @@
 //! The registers of an instruction: a visitor for the passes that read or replace them.
 
 use super::operation::{
-    Access, Address, Atomic, Barrier, Collective, Comparison, Copies, Instruction, Mbarrier,
-    MbarrierAction, Operation, Question, Vote,
+    Access, Address, Atomic, Barrier, Collective, Comparison, Copies, Instruction, Mbarrier, MbarrierAction, Operation,
+    Question, Vote,
 };
 use crate::arithmetic::widths;
 use crate::lanes::Slot;

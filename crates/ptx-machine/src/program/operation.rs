@@ -341,10 +341,7 @@ impl Operation {
     }
 
     pub fn accesses_memory(&self) -> bool {
-        matches!(
-            self,
-            Self::Load(_) | Self::Store(_) | Self::Atomic(_) | Self::Mbarrier(_) | Self::Copy(_)
-        )
+        matches!(self, Self::Load(_) | Self::Store(_) | Self::Atomic(_) | Self::Mbarrier(_) | Self::Copy(_))
     }
 
     /// Returns whether the next instruction may be another one than that behind it.

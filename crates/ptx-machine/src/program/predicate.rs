@@ -102,8 +102,7 @@ mod tests {
             ("M: add.u32 %r2, %r2, 1;", 0),
         ] {
             let other = if skipped.starts_with('M') { "@%p2 bra M;\n" } else { "" };
-            let code =
-                code(&format!("setp.eq.u32 %p2, %r1, 5;\n{other}@%p1 bra L;\n{skipped}\nL:"));
+            let code = code(&format!("setp.eq.u32 %p2, %r1, 5;\n{other}@%p1 bra L;\n{skipped}\nL:"));
             assert_eq!(branches(&code) == 0, guards > 0, "{skipped}");
             let negated = code.iter().filter(|it| it.guard.is_some_and(|(_, negated)| negated));
             assert_eq!(negated.count(), guards, "{skipped}: where the branch is not taken");

@@ -47,9 +47,7 @@ fn effects(operation: &Operation) -> (u8, u8) {
         Operation::Store(access) if access.order == Order::Weak => (0, of(access.space)),
         Operation::Atomic(atomic) if atomic.to.is_none() => (0, of(atomic.space)),
         Operation::WaitForEarlier => (ALL, ALL | READ_ONLY),
-        Operation::Collective { collective, .. } if !matches!(collective, Collective::Barrier) => {
-            (0, TOGETHER)
-        }
+        Operation::Collective { collective, .. } if !matches!(collective, Collective::Barrier) => (0, TOGETHER),
         Operation::Compute { .. }
         | Operation::Convert { .. }
         | Operation::Compare { .. }
@@ -65,8 +63,7 @@ fn latency(operation: &Operation) -> u32 {
         Operation::Load(access) if access.space == Space::Shared => 12,
         Operation::Load(_) | Operation::Atomic(_) => 60,
         Operation::Collective {
-            collective:
-                Collective::Shuffle { .. } | Collective::Vote { .. } | Collective::Multiply { .. },
+            collective: Collective::Shuffle { .. } | Collective::Vote { .. } | Collective::Multiply { .. },
             ..
         } => 12,
         Operation::Compute { kind, .. } if kind.is_wide() => 4,

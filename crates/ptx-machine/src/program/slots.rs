@@ -29,8 +29,7 @@ pub fn allocate(kernel: &mut Kernel, blocks: &[Block]) {
     let mut slots = vec![0; ranges.len()];
     for bank in 0..3 {
         let registers = first[bank]..first[bank + 1];
-        let mut order: Vec<_> =
-            registers.filter_map(|register| Some((ranges[register]?, register))).collect();
+        let mut order: Vec<_> = registers.filter_map(|register| Some((ranges[register]?, register))).collect();
         order.sort();
         // For each slot: the end of the last live range in it.
         let mut ends: Vec<usize> = Vec::new();

@@ -44,9 +44,7 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
         let unterminated = |what| error_at(text, line, &format!("this {what} is not terminated"));
         let (length, lexeme) = match first {
             _ if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), None),
-            _ if rest.starts_with("/*") => {
-                (rest.find("*/").ok_or_else(|| unterminated("comment"))? + 2, None)
-            }
+            _ if rest.starts_with("/*") => (rest.find("*/").ok_or_else(|| unterminated("comment"))? + 2, None),
             _ if first.is_whitespace() => (first.len_utf8(), None),
             '"' => {
                 let end = rest[1..].find('"').ok_or_else(|| unterminated("string"))?;

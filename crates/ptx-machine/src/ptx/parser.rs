@@ -263,9 +263,7 @@ impl<'a> Parser<'a> {
     fn value(&self, token: Token<'a>, text: &str) -> Result<u64, String> {
         let digits = text.trim_end_matches('U');
         let value = match digits.as_bytes() {
-            [b'0', b'f' | b'F' | b'd' | b'D' | b'x' | b'X', ..] => {
-                u64::from_str_radix(&digits[2..], 16)
-            }
+            [b'0', b'f' | b'F' | b'd' | b'D' | b'x' | b'X', ..] => u64::from_str_radix(&digits[2..], 16),
             [b'0', b'b' | b'B', ..] => u64::from_str_radix(&digits[2..], 2),
             [b'0', _, ..] => u64::from_str_radix(digits, 8),
             _ => digits.parse(),

@@ -89,24 +89,14 @@ impl Release {
     /// Returns the release of a completed phase of an mbarrier: it covers its copies and what the arrived threads did
     /// before.
     pub fn of_phase(block: u32, phase: (u16, u32), arrived: Vec<Rc<Self>>) -> Rc<Self> {
-        Rc::new(Self {
-            block,
-            epoch: 0,
-            thread: u16::MAX,
-            fenced: 0,
-            synced: 0,
-            phase: Some(phase),
-            earlier: arrived,
-        })
+        Rc::new(Self { block, epoch: 0, thread: u16::MAX, fenced: 0, synced: 0, phase: Some(phase), earlier: arrived })
     }
 
     /// Returns whether an access happens before the release because of the order within the releasing thread's block,
     /// or because it is a copy that was complete at the end of the phase.
     pub fn covers(&self, access: &Moment) -> bool {
         let happened = match access.who {
-            Who::Copy(number, phase) => {
-                self.phase.is_some_and(|(of, until)| number == of && phase <= until)
-            }
+            Who::Copy(number, phase) => self.phase.is_some_and(|(of, until)| number == of && phase <= until),
             who => {
                 access.epoch < self.epoch
                     || who == Who::Thread(self.thread) && access.step < self.fenced
@@ -156,7 +146,6 @@ impl Clock {
         lanes(mask).for_each(|lane| self.fenced[lane] = self.step);
         let seen = self.seen.extract_if(.., |(lane, _)| mask >> *lane & 1 == 1);
         let thread = |lane: u16| warp * WARP + lane;
-        seen.map(|(lane, release)| Acquired { release, epoch, step, thread: thread(lane) })
-            .collect()
+        seen.map(|(lane, release)| Acquired { release, epoch, step, thread: thread(lane) }).collect()
     }
 }

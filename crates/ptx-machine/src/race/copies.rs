@@ -58,12 +58,7 @@ impl Thread<'_> {
 
     /// Records that a copy into shared memory, which this thread issues, writes a word. `phase` is the number of its
     /// mbarrier and the phase. Returns the earlier access that is not ordered before the copy.
-    pub fn copies(
-        &self,
-        word: &mut Word,
-        phase: (u16, u32),
-        fences: &ProxyFences,
-    ) -> Result<(), Unordered> {
+    pub fn copies(&self, word: &mut Word, phase: (u16, u32), fences: &ProxyFences) -> Result<(), Unordered> {
         let now = self.moment(false);
         self.check(word.write, now, true).map_err(Unordered::Race)?;
         self.check(word.read, now, false).map_err(Unordered::Race)?;

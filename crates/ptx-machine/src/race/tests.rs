@@ -74,8 +74,7 @@ fn a_barrier_of_a_warp_orders_only_its_own_lanes() {
 /// Thread 0 of block 1 reads the flag, executes a fence if `reader_fences`, and reads the data.
 fn message(writer_fences: bool, reader_fences: bool) -> Result<(), Other> {
     let (mut from, mut to) = (Clock::default(), Clock::default());
-    let (mut data, mut flag, mut releases) =
-        (Word::default(), Word::default(), Releases::default());
+    let (mut data, mut flag, mut releases) = (Word::default(), Word::default(), Releases::default());
     thread(0, 0, &from, &[]).write(&mut data, false)?;
     if writer_fences {
         from.fence(1, 0, 0);

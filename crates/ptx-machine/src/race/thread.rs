@@ -104,9 +104,7 @@ impl Thread<'_> {
     pub fn check(&self, earlier: Option<Moment>, now: Moment, wrote: bool) -> Result<(), Other> {
         match earlier {
             Some(earlier)
-                if self.may_meet(&earlier)
-                    && !(earlier.strong && now.strong)
-                    && !self.comes_after(&earlier) =>
+                if self.may_meet(&earlier) && !(earlier.strong && now.strong) && !self.comes_after(&earlier) =>
             {
                 Err(self.other(earlier, wrote))
             }
@@ -127,10 +125,7 @@ impl Thread<'_> {
         if earlier.block == self.block && !matches!(earlier.who, Who::Copy(..)) {
             let own = earlier.who == Who::Thread(self.thread);
             let in_warp = earlier.who.warp() == Some(self.thread / WARP);
-            if own
-                || earlier.epoch < self.epoch
-                || in_warp && earlier.step < self.clock.synced[self.lane()]
-            {
+            if own || earlier.epoch < self.epoch || in_warp && earlier.step < self.clock.synced[self.lane()] {
                 return true;
             }
         }
@@ -188,8 +183,7 @@ impl Clock {
     /// Returns a release that covers everything the warp did before the barrier at which it is now.
     pub fn release(&self, block: u32, epoch: u32, warp: u16, acquired: &[Acquired]) -> Rc<Release> {
         let thread = warp * WARP;
-        let reader =
-            Thread { launch: 0, since: 0, block, epoch, thread, bytes: 0, clock: self, acquired };
+        let reader = Thread { launch: 0, since: 0, block, epoch, thread, bytes: 0, clock: self, acquired };
         Rc::new(reader.release(self.step, self.step))
     }
 }

@@ -99,8 +99,7 @@ impl Turn<'_, '_> {
             Space::Constant => [(Space::Global, mask, 0), none, none],
             Space::Global | Space::Shared | Space::Local => [(space, mask, 0), none, none],
             Space::Generic => {
-                let within =
-                    |start: u64| mask & which(|lane| addresses[lane].wrapping_sub(start) < WINDOW);
+                let within = |start: u64| mask & which(|lane| addresses[lane].wrapping_sub(start) < WINDOW);
                 let shared = within(SHARED_WINDOW);
                 let local = within(LOCAL_WINDOW);
                 [
@@ -153,13 +152,7 @@ fn side_by_side(offsets: &[usize; LANES], mask: Mask, access: &Access) -> bool {
 }
 
 #[inline(always)]
-fn fetch(
-    registers: &mut Registers,
-    memory: &[u8],
-    offsets: &[usize; LANES],
-    mask: Mask,
-    access: &Access,
-) {
+fn fetch(registers: &mut Registers, memory: &[u8], offsets: &[usize; LANES], mask: Mask, access: &Access) {
     let bytes = usize::from(access.bytes);
     if side_by_side(offsets, mask, access) && bytes == if access.wide { 8 } else { 4 } {
         let slot = usize::from(access.registers[0]);
@@ -215,13 +208,7 @@ fn gather<const N: usize, B: Bits>(
 
 /// Stores the registers of the lanes in `mask`. Returns whether this changes the memory.
 #[inline(always)]
-fn deposit(
-    registers: &Registers,
-    memory: &mut [u8],
-    offsets: &[usize; LANES],
-    mask: Mask,
-    access: &Access,
-) -> bool {
+fn deposit(registers: &Registers, memory: &mut [u8], offsets: &[usize; LANES], mask: Mask, access: &Access) -> bool {
     let bytes = usize::from(access.bytes);
     if side_by_side(offsets, mask, access) && bytes == if access.wide { 8 } else { 4 } {
         let slot = usize::from(access.registers[0]);

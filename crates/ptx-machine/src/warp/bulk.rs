@@ -46,11 +46,7 @@ impl Warp {
 
 impl Turn<'_, '_> {
     /// Executes an operation on an mbarrier. Returns the pause of a warp that waits in vain.
-    pub fn mbarrier<const CHECKS: bool>(
-        &mut self,
-        operation: &Mbarrier,
-        mask: Mask,
-    ) -> Checked<Option<Pause>> {
+    pub fn mbarrier<const CHECKS: bool>(&mut self, operation: &Mbarrier, mask: Mask) -> Checked<Option<Pause>> {
         let addresses = self.warp.addresses(operation.address);
         self.check_bounds(&WarpAccess {
             space: Space::Shared,
@@ -99,8 +95,7 @@ impl Turn<'_, '_> {
         }
         let begun = CHECKS.then(|| self.thread(lane).moment(false));
         let Some(barrier) = block::Mbarrier::new(count.into(), begun) else {
-            let what =
-                format!("initialises an mbarrier with {count} arrivals, not 1 to {MAX_EXPECTED},");
+            let what = format!("initialises an mbarrier with {count} arrivals, not 1 to {MAX_EXPECTED},");
             return self.fail(lane, what);
         };
         if self.block.mbarriers.insert(address, barrier).is_some() {
@@ -112,12 +107,7 @@ impl Turn<'_, '_> {
     }
 
     /// Arrives at an mbarrier that then expects `bytes` more bytes. Returns the phase.
-    fn arrive_at<const CHECKS: bool>(
-        &mut self,
-        lane: usize,
-        address: u64,
-        bytes: u32,
-    ) -> Checked<u32> {
+    fn arrive_at<const CHECKS: bool>(&mut self, lane: usize, address: u64, bytes: u32) -> Checked<u32> {
         self.find::<CHECKS>(lane, address)?;
         self.count_bytes(lane, address, bytes.into())?;
         let release = CHECKS.then(|| {
@@ -208,14 +198,12 @@ impl Turn<'_, '_> {
         if barrier.expect(bytes) {
             return Ok(());
         }
-        let what =
-            format!("expects {} bytes at an mbarrier, not {MAX_EXPECTED} at most,", barrier.bytes);
+        let what = format!("expects {} bytes at an mbarrier, not {MAX_EXPECTED} at most,", barrier.bytes);
         self.fail(lane, what)
     }
 
     pub fn copy<const CHECKS: bool>(&mut self, copy: &Copies, mask: Mask) -> Checked {
-        let [to, from, barrier] =
-            [copy.to, copy.from, copy.mbarrier].map(|address| self.warp.addresses(address));
+        let [to, from, barrier] = [copy.to, copy.from, copy.mbarrier].map(|address| self.warp.addresses(address));
         for lane in lanes(mask) {
             let bytes = self.warp.registers.words[usize::from(copy.bytes)][lane];
             let policy = copy.policy.map(|slot| self.warp.registers.value(true, slot, lane));
@@ -279,10 +267,8 @@ impl Turn<'_, '_> {
     /// Checks that the source was written before this launch.
     fn check_source(&mut self, lane: usize, from: Span) -> Checked {
         self.check_written(lane, from)?;
-        self.access(lane, from, |thread, word| {
-            thread.read_constant(word).and_then(|()| thread.read(word, false))
-        })
-        .map_err(|other| self.changed(lane, format!("copies {}", self.bytes(from)), &other))
+        self.access(lane, from, |thread, word| thread.read_constant(word).and_then(|()| thread.read(word, false)))
+            .map_err(|other| self.changed(lane, format!("copies {}", self.bytes(from)), &other))
     }
 
     /// Checks that earlier accesses to the target of a copy happen before it, and records the copy.

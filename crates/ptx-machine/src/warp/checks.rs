@@ -81,9 +81,7 @@ impl Turn<'_, '_> {
         if order == Order::ReadOnly {
             let read = self.access(lane, span, |thread, word| thread.read_constant(word));
             let how = "as read-only data (`__ldg`, or `const` and `__restrict__`)";
-            return read.map_err(|other| {
-                self.changed(lane, format!("reads {} {how}", self.bytes(span)), &other)
-            });
+            return read.map_err(|other| self.changed(lane, format!("reads {} {how}", self.bytes(span)), &other));
         }
         let strong = order.is_strong();
         self.access(lane, span, |thread, word| thread.read(word, strong))
@@ -220,8 +218,7 @@ impl Turn<'_, '_> {
 
     pub fn check_divisor(&self, operation: &Operation, mask: Mask) -> Checked {
         use Function::{Div, Rem};
-        let &Operation::Compute { function: Div | Rem, kind, of: [_, divisor, ..], .. } = operation
-        else {
+        let &Operation::Compute { function: Div | Rem, kind, of: [_, divisor, ..], .. } = operation else {
             return Ok(());
         };
         let is_zero = |&lane: &usize| self.warp.registers.value(kind.is_wide(), divisor, lane) == 0;
@@ -246,9 +243,7 @@ impl Turn<'_, '_> {
 impl Engine<'_> {
     /// Returns the start and the size of the buffer or array that contains an access.
     pub fn window(&self, space: Space, address: u64, size: usize) -> Option<(u64, u64)> {
-        let within = |&(start, bytes): &(u64, u64)| {
-            address >= start && address + size as u64 <= start + bytes
-        };
+        let within = |&(start, bytes): &(u64, u64)| address >= start && address + size as u64 <= start + bytes;
         match space {
             Space::Global => {
                 let (offset, bytes) = self.memory.buffer(address, size)?;
@@ -274,16 +269,12 @@ impl Engine<'_> {
 
     fn describe_shared(&self, address: u64) -> String {
         let distance = |offset: usize| address as i64 - offset as i64;
-        let beyond = |offset: usize, bytes: usize| {
-            (distance(offset) - bytes as i64 + 1).max(-distance(offset)).max(0)
-        };
+        let beyond = |offset: usize, bytes: usize| (distance(offset) - bytes as i64 + 1).max(-distance(offset)).max(0);
         let arrays = self.kernel.shared.iter().filter(|array| array.bytes > 0);
         let nearest = arrays.min_by_key(|array| beyond(array.offset, array.bytes));
         let start = self.kernel.shared_end;
         let dynamic = self.launch.dynamic_shared;
-        let nearer = nearest.filter(|array| {
-            dynamic == 0 || beyond(array.offset, array.bytes) < beyond(start, dynamic)
-        });
+        let nearer = nearest.filter(|array| dynamic == 0 || beyond(array.offset, array.bytes) < beyond(start, dynamic));
         match nearer {
             Some(array) => {
                 let name = array_name(&array.name);

@@ -107,12 +107,7 @@ impl Turn<'_, '_> {
     }
 
     #[inline(always)]
-    pub fn collective(
-        &mut self,
-        collective: &Collective,
-        members: &[Mask; LANES],
-        met: Mask,
-    ) -> Checked {
+    pub fn collective(&mut self, collective: &Collective, members: &[Mask; LANES], met: Mask) -> Checked {
         let registers = &mut self.warp.registers;
         match *collective {
             Collective::Shuffle { .. } => shuffle(registers, collective, met),
@@ -175,8 +170,7 @@ impl Turn<'_, '_> {
         match self.block.barriers[number].first {
             Some((at, other)) if at != self.warp.at && expected == whole && other == whole => {
                 let place = self.engine.kernel.place(at);
-                let what =
-                    "waits at a barrier in a branch, while other warps wait at another barrier";
+                let what = "waits at a barrier in a branch, while other warps wait at another barrier";
                 return self.fail(lane, format!("{what} at {place},"));
             }
             Some(_) => (),
@@ -184,8 +178,7 @@ impl Turn<'_, '_> {
         }
         let state = &mut self.block.barriers[number];
         // A barrier with a count counts whole warps.
-        state.threads +=
-            if expected == whole { self.warp.exists.count_ones() as usize } else { LANES };
+        state.threads += if expected == whole { self.warp.exists.count_ones() as usize } else { LANES };
         if !barrier.waits {
             return Ok(None);
         }
@@ -268,9 +261,7 @@ fn sums(left: &[u64; LANES], right: &[u64; LANES], of: [[u64; LANES]; 2]) -> [[u
             *sums = each(|lane| {
                 let factor = f64::from_bits(left[lane / 4 * 4 + k]);
                 let column = 2 * (lane % 4) + second;
-                factor
-                    .mul_add(f64::from_bits(right[4 * column + k]), f64::from_bits(before[lane]))
-                    .to_bits()
+                factor.mul_add(f64::from_bits(right[4 * column + k]), f64::from_bits(before[lane])).to_bits()
             });
         }
     }

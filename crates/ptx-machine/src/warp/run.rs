@@ -71,17 +71,13 @@ impl Turn<'_, '_> {
 
     /// The interpreter loop. `calculate` is [`Operation::calculate`].
     #[inline(always)]
-    fn go<const CHECKS: bool>(
-        &mut self,
-        calculate: impl Fn(&Operation, &mut Registers, Mask),
-    ) -> Checked<Pause> {
+    fn go<const CHECKS: bool>(&mut self, calculate: impl Fn(&Operation, &mut Registers, Mask)) -> Checked<Pause> {
         let kernel = self.engine.kernel;
         let mut jumps = JUMPS;
         loop {
             let at = self.warp.at;
             let instruction = &kernel.code[at];
-            if instruction.leads && !self.warp.others.is_empty() && self.warp.converge(&kernel.code)
-            {
+            if instruction.leads && !self.warp.others.is_empty() && self.warp.converge(&kernel.code) {
                 continue;
             }
             let guard = instruction.guard;
@@ -180,11 +176,7 @@ impl Turn<'_, '_> {
 
     /// Executes an instruction that accesses memory with at least one lane.
     #[inline(always)]
-    fn access_memory<const CHECKS: bool>(
-        &mut self,
-        operation: &Operation,
-        mask: Mask,
-    ) -> Checked<Next> {
+    fn access_memory<const CHECKS: bool>(&mut self, operation: &Operation, mask: Mask) -> Checked<Next> {
         let polls = match operation {
             Operation::Load(access) => {
                 self.load::<CHECKS>(access, mask)?;

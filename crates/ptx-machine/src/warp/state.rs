@@ -88,9 +88,7 @@ impl Warp {
     fn constant(&self, constant: Constant, block: [u32; 3], launch: &Launch) -> [u64; LANES] {
         let value = match constant {
             Constant::Bits(bits) => bits,
-            Constant::Argument(offset, bytes, signed) => {
-                element(&launch.arguments[offset..], bytes.into(), signed)
-            }
+            Constant::Argument(offset, bytes, signed) => element(&launch.arguments[offset..], bytes.into(), signed),
             Constant::Address(variable) => launch.variables[variable],
             Constant::Special(special) => {
                 return each(|lane| u64::from(self.special(special, lane, block, launch)));
@@ -107,9 +105,7 @@ impl Warp {
             Special::GridShape(d) => launch.grid[usize::from(d)],
             Special::Lane => lane as u32,
             Special::Warp => self.number.into(),
-            Special::LaneMask(relation) => {
-                relation.lanes::<u32>(&each(|other| other as u32), &[lane as u32; LANES])
-            }
+            Special::LaneMask(relation) => relation.lanes::<u32>(&each(|other| other as u32), &[lane as u32; LANES]),
             Special::DynamicShared => launch.dynamic_shared as u32,
         }
     }

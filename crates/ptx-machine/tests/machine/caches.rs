@@ -122,8 +122,7 @@ fn copies_need_the_time_of_their_bytes() {
 #[test]
 fn copies_evict_their_own_lines_first() {
     let sectors_read = |policy: &str| {
-        let (hint, operand) =
-            if policy.is_empty() { ("", "") } else { (".L2::cache_hint", ", %d2") };
+        let (hint, operand) = if policy.is_empty() { ("", "") } else { (".L2::cache_hint", ", %d2") };
         let (traffic, _) = replay(
             &format!(
                 ".shared .align 16 .b8 data[16384]; .shared .align 8 .b8 full[8];\n\

@@ -206,8 +206,7 @@ fn bits() {
     check("shl.b64", |x: u64, y: u32| if y > 63 { 0 } else { x << y });
     check("shr.s64", |x: i64, y: u32| x >> y.min(63));
     let pair = |x: u32, y: u32| u64::from(x) | u64::from(y) << 32;
-    let (left, right) =
-        (|x, y, z| (pair(x, y) << z >> 32) as u32, |x, y, z| (pair(x, y) >> z) as u32);
+    let (left, right) = (|x, y, z| (pair(x, y) << z >> 32) as u32, |x, y, z| (pair(x, y) >> z) as u32);
     check("shf.l.wrap.b32", |x: u32, y: u32, z: u32| left(x, y, z & 31));
     check("shf.r.wrap.b32", |x: u32, y: u32, z: u32| right(x, y, z & 31));
     check("shf.l.clamp.b32", |x: u32, y: u32, z: u32| if z > 31 { x } else { left(x, y, z) });
@@ -310,15 +309,9 @@ fn comparisons() {
     check("setp.eq.b64", |x: u64, y: u64| x == y);
     check("setp.gt.s64", |x: i64, y: i64| x > y);
     // The orders of two numbers in which a relation holds; they are unordered (?) if one is NaN.
-    for (relation, orders) in [
-        ("eq", "="),
-        ("ne", "<>"),
-        ("lt", "<"),
-        ("geu", ">=?"),
-        ("neu", "<>?"),
-        ("num", "<=>"),
-        ("nan", "?"),
-    ] {
+    for (relation, orders) in
+        [("eq", "="), ("ne", "<>"), ("lt", "<"), ("geu", ">=?"), ("neu", "<>?"), ("num", "<=>"), ("nan", "?")]
+    {
         let holds = |order: Option<Ordering>| {
             orders.contains(order.map_or('?', |order| ['<', '=', '>'][(order as i8 + 1) as usize]))
         };

@@ -67,16 +67,14 @@ fn unguard(cell: &str) -> Cow<'_, str> {
     if !cell.contains('\'') {
         return Cow::Borrowed(cell);
     }
-    let unguarded =
-        |part| str::strip_prefix(part, '\'').filter(|_| is_formula(part)).unwrap_or(part);
+    let unguarded = |part| str::strip_prefix(part, '\'').filter(|_| is_formula(part)).unwrap_or(part);
     Cow::Owned(cell.split_inclusive(SEPARATORS).map(unguarded).collect())
 }
 
 /// Whether a part of a cell begins like a formula, also after an apostrophe or white space, which some spreadsheets
 /// skip.
 fn is_formula(part: &str) -> bool {
-    part.trim_start_matches(|c: char| c == '\'' || c.is_whitespace())
-        .starts_with(['=', '+', '-', '@'])
+    part.trim_start_matches(|c: char| c == '\'' || c.is_whitespace()).starts_with(['=', '+', '-', '@'])
 }
 
 #[cfg(test)]
@@ -113,8 +111,7 @@ mod tests {
     fn a_line_has_a_limit() {
         let line = |length: usize| "x".repeat(length) + "\n";
         assert_eq!(check_lines((line(MAX_LINE_BYTES) + &line(2)).as_bytes()), Ok(()));
-        let (number, what) =
-            check_lines((line(2) + &line(MAX_LINE_BYTES + 1)).as_bytes()).unwrap_err();
+        let (number, what) = check_lines((line(2) + &line(MAX_LINE_BYTES + 1)).as_bytes()).unwrap_err();
         assert_eq!((number, &*what), (2, "the line has 1048577 bytes; a row has at most 1048576"));
     }
 

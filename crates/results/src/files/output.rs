@@ -41,14 +41,12 @@ pub fn check(path: &Path, force: bool) -> Result<()> {
     check_name(path)?;
     match path.metadata() {
         Ok(there) if !there.is_file() || there.len() == 0 || force => Ok(()),
-        Ok(_) => bail!(
-            "{} already exists: name another file, or replace it with --force",
-            path.display()
-        ),
+        Ok(_) => bail!("{} already exists: name another file, or replace it with --force", path.display()),
         Err(_) if path.is_symlink() => Err(dangling(path)),
         // A missing folder is an error before anything is measured.
-        Err(error) if !folder_of(path).is_dir() => Err(failed(path)(error)
-            .context(format!("there is no folder {}", folder_of(path).display()))),
+        Err(error) if !folder_of(path).is_dir() => {
+            Err(failed(path)(error).context(format!("there is no folder {}", folder_of(path).display())))
+        }
         Err(_) => Ok(()),
     }
 }
@@ -134,11 +132,7 @@ impl<'a> Output<'a> {
 }
 
 /// Writes a complete file, or leaves the path unchanged if `write` fails.
-pub fn write_whole<R>(
-    path: &Path,
-    force: bool,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<R>,
-) -> Result<R> {
+pub fn write_whole<R>(path: &Path, force: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<R>) -> Result<R> {
     let mut output = Output::whole(path, force)?;
     let written = write(&mut output).map_err(failed(path))?;
     output.finish().map(|()| written)
@@ -155,9 +149,7 @@ impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = match &mut self.to {
             To::Stream(to) => to.write(bytes),
-            To::Temporary(to) => {
-                to.as_mut().map_or(Ok(bytes.len()), |to| to.as_file_mut().write(bytes))
-            }
+            To::Temporary(to) => to.as_mut().map_or(Ok(bytes.len()), |to| to.as_file_mut().write(bytes)),
         };
         match (&written, &mut self.to) {
             (Ok(count), _) => self.has_results |= *count > 0,
@@ -288,8 +280,7 @@ mod tests {
                 fs::remove_file(&path).unwrap();
             } else {
                 let error = written.unwrap_err();
-                let begin =
-                    format!("a file name of {bytes} bytes is too long: names have up to {most} ");
+                let begin = format!("a file name of {bytes} bytes is too long: names have up to {most} ");
                 assert!(error.starts_with(&begin), "{error}");
             }
             assert!(names(folder.path()).is_empty());

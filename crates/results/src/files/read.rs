@@ -164,8 +164,7 @@ impl RecordedRow {
     /// Whether the matrix is a generated surrogate for a matrix of the collection.
     pub fn is_surrogate(&self) -> bool {
         let kind = self.row.kind.as_deref();
-        self.row.file.starts_with("surrogate:")
-            || kind.is_some_and(|kind| kind.starts_with("surrogate for "))
+        self.row.file.starts_with("surrogate:") || kind.is_some_and(|kind| kind.starts_with("surrogate for "))
     }
 
     pub fn generator(&self, key: &str) -> Option<&str> {
@@ -227,9 +226,7 @@ mod tests {
 
     #[test]
     fn older_files_and_added_columns_are_read_and_others_refused() {
-        let read_text = |text: &str| {
-            parse("a.csv".as_ref(), text.as_bytes()).map_err(|error| error.to_string())
-        };
+        let read_text = |text: &str| parse("a.csv".as_ref(), text.as_bytes()).map_err(|error| error.to_string());
         let head = "file,method_name,avg_spmv_ms,run_id,achieved_occupancy\n";
         let lines = read_text(&format!("{head}a.mtx,merge,0.5,r,70\n")).unwrap();
         assert_eq!(lines[0].row.avg_spmv_ms, Some(0.5));

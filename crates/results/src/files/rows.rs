@@ -264,10 +264,7 @@ mod tests {
         ] {
             fs::write(&path, text).unwrap();
             let message = RowFile::open::<Named>(&path).err().unwrap().to_string();
-            assert!(
-                message.contains(&format!("notes.csv:{expected}: rows cannot be")),
-                "{message}"
-            );
+            assert!(message.contains(&format!("notes.csv:{expected}: rows cannot be")), "{message}");
             RowFile::repair::<Named>(&path).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
@@ -291,10 +288,7 @@ mod tests {
         fs::write(&path, [MARK, &rows, b"d,4"].concat()).unwrap();
         open().add(&ROWS[..1]).unwrap();
         let text = fs::read_to_string(&path).unwrap();
-        assert!(
-            text.starts_with("\u{feff}name,") && text.ends_with("\nc,333,-1.0\na b,1,0.5\n"),
-            "{text}"
-        );
+        assert!(text.starts_with("\u{feff}name,") && text.ends_with("\nc,333,-1.0\na b,1,0.5\n"), "{text}");
         assert_eq!(complete_rows::<Named>(&path).unwrap(), &text.as_bytes()[MARK.len()..]);
     }
 

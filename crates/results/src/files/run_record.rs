@@ -84,10 +84,7 @@ pub fn read_rows(path: &Path, run: &RunRecord) -> Result<Vec<Row>> {
         let of = row.method_name.as_deref().unwrap_or("the matrix");
         let of = format!("{of} on {}", row.file);
         ensure!(row.status.is_some(), "{shown}: the row of {of} has no status");
-        ensure!(
-            !own.contains(&row.cell()),
-            "{shown}: there are two rows of {of}; remove one of them"
-        );
+        ensure!(!own.contains(&row.cell()), "{shown}: there are two rows of {of}; remove one of them");
         ensure!(
             run.has_row_of(&row.run_id),
             "{shown}: the row of {of} belongs to the run {} and not to {}; remove it from the file",

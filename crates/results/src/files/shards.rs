@@ -23,8 +23,7 @@ impl Merged {
     /// Reads the files of shards, each with its run record beside it. Returns an error if they are not of the same
     /// corpus and settings.
     pub fn read(files: &[PathBuf]) -> Result<Self> {
-        let mut parts =
-            files.iter().map(|path| ShardFile::read(path)).collect::<Result<Vec<_>>>()?;
+        let mut parts = files.iter().map(|path| ShardFile::read(path)).collect::<Result<Vec<_>>>()?;
         parts.sort_by_key(|part| part.corpus.shard.number);
         check(&parts)?;
         let rows = gathered(&mut parts);
@@ -45,9 +44,10 @@ impl ShardFile {
     fn read(path: &Path) -> Result<Self> {
         let facts = record_to_read(path);
         let record = read_record(&facts)?;
-        let corpus = record.corpus.clone().with_context(|| {
-            format!("{} was not written by `spmv-bench corpus`", path.display())
-        })?;
+        let corpus = record
+            .corpus
+            .clone()
+            .with_context(|| format!("{} was not written by `spmv-bench corpus`", path.display()))?;
         // Checked first, because memory is allocated for the number of shards in the file.
         let shard = corpus.shard.check();
         shard.map_err(|wrong| anyhow!("{}: corpus.shard: {wrong}", facts.display()))?;
@@ -141,11 +141,7 @@ fn join(parts: &[ShardFile], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec
 }
 
 /// Returns the rows in the order of these files and cells. Matrices that are no longer in the folder are last.
-fn in_order(
-    rows: HashMap<String, Vec<Row>>,
-    files: &BTreeMap<usize, String>,
-    cells: &[RowKey],
-) -> Vec<Row> {
+fn in_order(rows: HashMap<String, Vec<Row>>, files: &BTreeMap<usize, String>, cells: &[RowKey]) -> Vec<Row> {
     let files: HashMap<_, _> = files.iter().map(|(place, file)| (file, *place)).collect();
     let cells: HashMap<_, _> = (0..).zip(cells).map(|(place, cell)| (cell, place)).collect();
     let mut ordered = BTreeMap::new();

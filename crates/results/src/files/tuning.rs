@@ -91,12 +91,7 @@ impl<C> Sweep<C> {
     }
 
     /// Adds a matrix with its mean row length and the speed with each choice, `None` if unknown.
-    pub fn take(
-        &mut self,
-        file: &str,
-        row_length: Option<f64>,
-        gflops: impl IntoIterator<Item = Option<f64>>,
-    ) {
+    pub fn take(&mut self, file: &str, row_length: Option<f64>, gflops: impl IntoIterator<Item = Option<f64>>) {
         let case = row_length.zip(gflops.into_iter().collect());
         let case = case.map(|(row_length, gflops)| Case { file: file.into(), row_length, gflops });
         self.incomplete += usize::from(case.is_none());
@@ -122,8 +117,7 @@ impl<C> Sweep<C> {
     pub fn heading(&self, choice: &str) -> Vec<String> {
         let Self { method_name, precision, choices, cases, incomplete, reason } = self;
         let (count, matrices, precision) = (choices.len(), cases.len(), precision.name());
-        let heading =
-            format!("{method_name}, {precision}: {count} {choice}s on {matrices} matrices");
+        let heading = format!("{method_name}, {precision}: {count} {choice}s on {matrices} matrices");
         let reason = reason.as_deref().unwrap_or_default();
         let left_out = format!("left out, without a time for some {choice}: {incomplete}{reason}");
         [heading].into_iter().chain((*incomplete > 0).then_some(left_out)).collect()
@@ -154,9 +148,7 @@ impl Sweep {
         let mut lines: Vec<_> = self.rules().iter().flat_map(Rule::lines).collect();
         if let Some((best, share)) = best_constant(&self.speeds()) {
             let (constant, percent) = (self.choices[best], 100.0 * share);
-            lines.push(format!(
-                "{constant} for all: {percent:.1} % of each matrix' best in the geometric mean"
-            ));
+            lines.push(format!("{constant} for all: {percent:.1} % of each matrix' best in the geometric mean"));
         }
         lines
     }

@@ -75,12 +75,9 @@ fn other_header(text: &[u8], header: &[u8]) -> String {
         return "its lines end with CR LF: convert them to LF, as by sed -i 's/\\r$//'".into();
     }
     match foreign::separator(text) {
-        Some((',', _)) => {
-            "its columns are those of another version, or in quotes or another order".into()
-        }
+        Some((',', _)) => "its columns are those of another version, or in quotes or another order".into(),
         Some((_, name)) => format!("its columns are separated by {name}: save it with commas"),
-        None => foreign::objection(text)
-            .unwrap_or_else(|| "its columns are not those of result rows".into()),
+        None => foreign::objection(text).unwrap_or_else(|| "its columns are not those of result rows".into()),
     }
 }
 

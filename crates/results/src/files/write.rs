@@ -35,11 +35,7 @@ pub enum Format {
 impl Format {
     /// Whether a file in this format may have the extension of `named`: both are JSON or both text.
     pub fn may_end_as(self, named: Self) -> bool {
-        let alike = [
-            (Self::Ginkgo, Self::Json),
-            (Self::GoogleBenchmark, Self::Json),
-            (Self::Lines, Self::Text),
-        ];
+        let alike = [(Self::Ginkgo, Self::Json), (Self::GoogleBenchmark, Self::Json), (Self::Lines, Self::Text)];
         self == named || alike.contains(&(self, named))
     }
 

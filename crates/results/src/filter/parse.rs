@@ -19,8 +19,7 @@ const OF_NUMBERS: &[Operator<f64>] = &[
     ("==", f64::eq),
     ("=", f64::eq),
 ];
-const OF_WORDS: &[Operator<str>] =
-    &[("!=", str::ne), ("==", str::eq), ("=", str::eq), ("~", contains)];
+const OF_WORDS: &[Operator<str>] = &[("!=", str::ne), ("==", str::eq), ("=", str::eq), ("~", contains)];
 
 fn contains(text: &str, part: &str) -> bool {
     text.to_ascii_lowercase().contains(&part.to_ascii_lowercase())
@@ -102,11 +101,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn operator<V: ?Sized>(
-        &mut self,
-        operators: &[Operator<V>],
-        allowed: &str,
-    ) -> Result<fn(&V, &V) -> bool, String> {
+    fn operator<V: ?Sized>(&mut self, operators: &[Operator<V>], allowed: &str) -> Result<fn(&V, &V) -> bool, String> {
         let taken = operators.iter().find(|(sign, _)| self.takes(sign));
         taken.map(|(_, compare)| *compare).ok_or_else(|| self.misfit(allowed))
     }
@@ -128,8 +123,7 @@ impl<'t> Parser<'t> {
     fn word(&mut self) -> Result<&'t str, String> {
         let rest = self.rest();
         if let Some(quote) = rest.chars().next().filter(|c| "'\"".contains(*c)) {
-            let end =
-                rest[1..].find(quote).ok_or_else(|| self.misfit("a text with a closing quote"))?;
+            let end = rest[1..].find(quote).ok_or_else(|| self.misfit("a text with a closing quote"))?;
             self.at += end + 2;
             return Ok(&rest[1..=end]);
         }

@@ -37,9 +37,7 @@ impl<T: Filtered> Rule<T> {
             Self::All(rules) => rules.iter().all(|rule| rule.holds(item)),
             Self::Any(rules) => rules.iter().any(|rule| rule.holds(item)),
             Self::Not(rule) => !rule.holds(item),
-            Self::Number(name, number, compare, right) => {
-                number(item, name).is_some_and(|left| compare(&left, right))
-            }
+            Self::Number(name, number, compare, right) => number(item, name).is_some_and(|left| compare(&left, right)),
             Self::Word(name, word, compare, right) => compare(word(item, name), right),
             Self::Property(has) => has(item),
         }

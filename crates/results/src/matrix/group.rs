@@ -127,9 +127,8 @@ impl Row {
     fn set_break_even(&mut self, baseline_ms: Option<f64>) {
         let is_baseline = self.method_name.as_deref().is_some_and(is_plain_csr);
         let times = self.setup_ms.zip(self.median_ms).zip(baseline_ms.filter(|_| !is_baseline));
-        self.break_even = times.map(|((setup, product), baseline)| {
-            break_even(setup, product, baseline).unwrap_or(f64::INFINITY)
-        });
+        self.break_even =
+            times.map(|((setup, product), baseline)| break_even(setup, product, baseline).unwrap_or(f64::INFINITY));
     }
 
     /// Remarks how far this method, which chose one of several, is from the fastest of `times`.
@@ -170,8 +169,7 @@ mod tests {
 
     #[test]
     fn the_fastest_has_the_smallest_median_and_intervals_may_overlap() {
-        let rows =
-            [("second", [2.0, 1.75, 2.5]), ("first", [1.0, 0.5, 1.75]), ("last", [4.0, 2.0, 8.0])];
+        let rows = [("second", [2.0, 1.75, 2.5]), ("first", [1.0, 0.5, 1.75]), ("last", [4.0, 2.0, 8.0])];
         let mut group = Group::of(rows.map(|(name, times)| row(name, times)).to_vec());
         assert_eq!(group.fastest(None), Some(1));
         assert_eq!(group.fastest(Some(9)), None, "setups are not known");

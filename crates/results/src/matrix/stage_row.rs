@@ -51,8 +51,7 @@ mod tests {
     fn each_stage_of_each_method_is_a_row() {
         let occupancy = Some(0.5);
         let stage = |name: &str, ms| Stage { name: name.into(), ms, occupancy, ..Stage::default() };
-        let row =
-            |name: &str| Row { num_nonzeros: Some(7), ..crate::report::row("a.mtx", name, 1.0) };
+        let row = |name: &str| Row { num_nonzeros: Some(7), ..crate::report::row("a.mtx", name, 1.0) };
         let group = Group {
             stages: vec![vec![stage("k", 1.0)], vec![], vec![stage("s", 2.0), stage("k", 3.0)]],
             ..Group::of(["one", "two", "three"].map(row).to_vec())

@@ -203,8 +203,7 @@ fn leader<'c, 'a>(all: impl Iterator<Item = &'c Candidate<'a>>) -> Option<&'c Ca
     let all: Vec<_> = all.collect();
     let measured = |it: &Candidate| (it.is_preferred, it.time.processes());
     let best = all.iter().map(|candidate| measured(candidate)).max()?;
-    let (measured, others): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|candidate| measured(candidate) == best);
+    let (measured, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|candidate| measured(candidate) == best);
     let best = *fastest(&measured, |candidate| &candidate.time)?;
     let is_faster = |other: &Candidate| other.over(best).interval().is_some_and(|it| it.1 < 1.0);
     let faster: Vec<_> = others.into_iter().filter(|other| is_faster(other)).collect();

@@ -65,8 +65,7 @@ mod tests {
             ("b:x=1", "20261127T000000000Z-1", Some("measured before b:x=1 was changed: other")),
             ("b", "20261127T000000000Z-1", None),
         ] {
-            let row =
-                Row { method_name: Some(method.into()), run_id: run.into(), ..Row::default() };
+            let row = Row { method_name: Some(method.into()), run_id: run.into(), ..Row::default() };
             let line = RecordedRow { row, added: Added::default(), name: None };
             assert_eq!(objection_in(&changes, &line).as_deref(), expected, "{method} {run}");
         }

@@ -149,9 +149,7 @@ fn check_entry(kind: &str, entry: toml::Value) -> Result<()> {
 impl Block {
     fn check(&self) -> Result<()> {
         ensure!(!self.methods.is_empty(), "a block lists no methods");
-        for (name, number, most) in
-            [("rounds", self.rounds, MAX_ROUNDS), ("iterations", self.iterations, u32::MAX)]
-        {
+        for (name, number, most) in [("rounds", self.rounds, MAX_ROUNDS), ("iterations", self.iterations, u32::MAX)] {
             if let Some(number) = number.filter(|number| !(1..=most).contains(number)) {
                 bail!("{name} = {number}: it must be a whole number from 1 to {most}");
             }
@@ -161,10 +159,7 @@ impl Block {
         ensure!(combinations > 0, "a block has an empty list, so that it measures nothing");
         let matrices = self.count_matrices();
         for (count, what) in [(matrices, "matrices"), (combinations, "combinations of lists")] {
-            ensure!(
-                count <= MAX_COMBINATIONS,
-                "a block has {count} {what}; at most {MAX_COMBINATIONS} are allowed"
-            );
+            ensure!(count <= MAX_COMBINATIONS, "a block has {count} {what}; at most {MAX_COMBINATIONS} are allowed");
         }
         Ok(())
     }
@@ -176,8 +171,7 @@ impl Block {
 
     /// Returns the number of combinations of the lists but those of matrices and methods.
     pub fn combinations(&self) -> usize {
-        let lists =
-            [self.precision.len(), self.order.len(), self.cache.len(), self.transpose.len()];
+        let lists = [self.precision.len(), self.order.len(), self.cache.len(), self.transpose.len()];
         lists.into_iter().fold(self.threads.len().max(1), usize::saturating_mul)
     }
 }
@@ -186,9 +180,8 @@ impl Block {
 pub fn expanded(word: &str) -> Vec<String> {
     let (mut words, mut rest) = (vec![String::new()], word);
     while let Some((head, list, tail)) = first_list(rest) {
-        let with_each = |word: &String| {
-            list.split(',').map(|value| format!("{word}{head}{}", value.trim())).collect::<Vec<_>>()
-        };
+        let with_each =
+            |word: &String| list.split(',').map(|value| format!("{word}{head}{}", value.trim())).collect::<Vec<_>>();
         words = words.iter().flat_map(with_each).collect();
         rest = tail;
     }

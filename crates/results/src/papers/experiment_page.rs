@@ -31,10 +31,8 @@ pub fn of<'a>(
     let (rows, stages) = (lines.iter().collect(), stages.iter().collect());
     let shown = Recorded { lines: rows, stages, runs, ..Recorded::default() };
     let views = experiment.views.iter().map(|spec| spec.view(&shown));
-    let (views, empty): (Vec<_>, Vec<_>) =
-        views.partition(|view| view.chart.is_some() || view.table.is_some());
-    let not_shown =
-        |view: &View| format!("Not shown, because there are no rows for it: {}.", view.title);
+    let (views, empty): (Vec<_>, Vec<_>) = views.partition(|view| view.chart.is_some() || view.table.is_some());
+    let not_shown = |view: &View| format!("Not shown, because there are no rows for it: {}.", view.title);
     let lead = empty.iter().map(not_shown).collect();
     let views = Section { title: "Measured".into(), lead, views };
     let on_kinds = note_on_kinds(std::slice::from_ref(&views));
@@ -44,8 +42,7 @@ pub fn of<'a>(
     let devices: BTreeSet<_> = lines.iter().filter_map(|line| line.row.device).collect();
     let of_model = |device: Device| Some(format!("{}. {}", device.label(), modelled(device)?));
     let Experiment { id, title, source, notes, .. } = experiment;
-    let source =
-        format!("{source}. `spmv-bench reproduce {id}` measures it; all rows are in `rows.csv`.");
+    let source = format!("{source}. `spmv-bench reproduce {id}` measures it; all rows are in `rows.csv`.");
     let mut lead = vec![source, extent(lines)];
     lead.extend(devices.into_iter().filter_map(of_model));
     lead.extend(notes.iter().chain(remarks).cloned().chain(on_kinds));

@@ -94,8 +94,7 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
     let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
     let (number, used) = measure(&claim.measured, &lines, 1.0);
     let operands = claim.measured.operands();
-    let is_compared =
-        |line: &&&RecordedRow| line.is_ok() && operands.iter().any(|select| select.meets(line));
+    let is_compared = |line: &&&RecordedRow| line.is_ok() && operands.iter().any(|select| select.meets(line));
     let compared: Vec<&RecordedRow> = lines.iter().filter(is_compared).copied().collect();
     let model = Model::of(&compared);
     let counts = matrices(used.iter().copied());
@@ -164,8 +163,7 @@ fn outdated(operands: &[&Select], compared: &[&RecordedRow]) -> Option<String> {
 fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a RecordedRow> {
     let model = |line: &RecordedRow| line.row.device.and_then(Device::model_name);
     let gpu = gpu.filter(|gpu| lines.iter().any(|line| model(line) == Some(gpu.as_str())));
-    let is_own =
-        |line: &&&RecordedRow| gpu.is_none_or(|gpu| model(line).is_none_or(|name| name == gpu));
+    let is_own = |line: &&&RecordedRow| gpu.is_none_or(|gpu| model(line).is_none_or(|name| name == gpu));
     lines.iter().filter(is_own).copied().collect()
 }
 
@@ -192,10 +190,7 @@ pub struct Verdicts(Vec<JudgedClaim>);
 impl Verdicts {
     /// `quick`: whether the rows are from a quick run, which is too short to judge by.
     pub fn of(experiment: &Experiment, lines: &[RecordedRow], quick: bool) -> Self {
-        let row = |claim| JudgedClaim {
-            id: experiment.id.clone(),
-            ..judge(claim, &experiment.gpus, lines, quick)
-        };
+        let row = |claim| JudgedClaim { id: experiment.id.clone(), ..judge(claim, &experiment.gpus, lines, quick) };
         Self(experiment.claims.par_iter().map(row).collect())
     }
 

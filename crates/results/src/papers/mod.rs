@@ -57,8 +57,6 @@ pub fn experiment(word: &str) -> Result<Experiment> {
     experiments().find(|experiment| experiment.id == word).with_context(|| {
         let ids = EXPERIMENTS.iter().map(|(id, _)| *id);
         let hint = hint(word, ids, "`spmv-bench reproduce` lists them");
-        format!(
-            "there is no experiment '{word}'{hint}; to run your own experiment, give the path of its .toml file"
-        )
+        format!("there is no experiment '{word}'{hint}; to run your own experiment, give the path of its .toml file")
     })
 }

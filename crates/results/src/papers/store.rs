@@ -82,9 +82,10 @@ impl Store {
 
     /// Returns the rows of a cell that one run has, or the one row that says why the matrix cannot be measured.
     pub fn rows_of(&self, cell: GridCell) -> Option<Vec<&RecordedRow>> {
-        let mut runs = self.runs.iter().filter(|(_, run)| {
-            cell.gpu.is_none_or(|name| run["gpu"]["name"] == name) && has_settings(run, cell.run)
-        });
+        let mut runs = self
+            .runs
+            .iter()
+            .filter(|(_, run)| cell.gpu.is_none_or(|name| run["gpu"]["name"] == name) && has_settings(run, cell.run));
         runs.find_map(|(run_id, _)| self.rows_of_run(run_id, cell))
     }
 

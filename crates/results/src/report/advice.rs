@@ -69,8 +69,7 @@ impl<'a> Method<'a> {
             let Some(&winner) = fastest(&rivals, |time| &time.time) else { continue };
             winners.insert(matrix, winner);
             let mut others = rivals.iter().filter(|time| time.method != winner.method);
-            let is_uncertain =
-                others.any(|other| other.time.over(&winner.time).is_apart() == Some(false));
+            let is_uncertain = others.any(|other| other.time.over(&winner.time).is_apart() == Some(false));
             let method = methods.entry(&winner.method).or_default();
             method.won += 1;
             method.uncertain += usize::from(is_uncertain);
@@ -212,8 +211,7 @@ mod tests {
             "packed auto / 1 2 / 2 2",
             "packed / 1 / 2",
         ];
-        let answers =
-            tables.map(|table| answer(&times_of(table), None, None).unwrap_or_default() + "\n");
+        let answers = tables.map(|table| answer(&times_of(table), None, None).unwrap_or_default() + "\n");
         expect![[r#"
             Use packed: it is the fastest on 3 of 3 matrices, on 1 of them not distinguishable from another. In the geometric mean it is 2.06 times (95 % interval 1.10 to 4.00) as fast as csr-rows, the baseline that comes closest; on single matrices 1.10 to 4.00 times. auto is about as fast: in the geometric mean it takes 1.00 times (95 % interval 0.99 to 1.01) its time.
             Use auto: it loses the least as the only method; in the geometric mean it takes 1.00 times (95 % interval 0.99 to 1.01) the time of the fastest on each matrix, at most 1.01 times. In the geometric mean it is 2.00 times (95 % interval 1.00 to 3.96) as fast as csr-rows, the baseline that comes closest; on single matrices 1.00 to 3.96 times. packed is the fastest on 2 of 3 matrices, but takes 1.10 times (95 % interval 0.99 to 1.33) the time of auto in the geometric mean.

@@ -21,9 +21,7 @@ pub(super) fn grouped<K: Ord + Clone, T>(
 }
 
 /// Returns for each key the item with the least number, the first if several are equal.
-pub(super) fn least<K: Ord, T: Copy>(
-    items: impl IntoIterator<Item = (K, (T, f64))>,
-) -> BTreeMap<K, (T, f64)> {
+pub(super) fn least<K: Ord, T: Copy>(items: impl IntoIterator<Item = (K, (T, f64))>) -> BTreeMap<K, (T, f64)> {
     let mut least = BTreeMap::new();
     for (key, item) in items {
         let known = least.entry(key).or_insert(item);

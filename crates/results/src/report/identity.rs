@@ -82,10 +82,7 @@ impl<'a> Place<'a> {
 }
 
 /// Returns the number of items that are the same at the beginning of both sequences.
-fn equal<T: PartialEq>(
-    one: impl IntoIterator<Item = T>,
-    two: impl IntoIterator<Item = T>,
-) -> usize {
+fn equal<T: PartialEq>(one: impl IntoIterator<Item = T>, two: impl IntoIterator<Item = T>) -> usize {
     one.into_iter().zip(two).take_while(|(one, two)| one == two).count()
 }
 
@@ -109,10 +106,7 @@ fn partners(own: &[Place], known: &[Place]) -> Vec<Option<usize>> {
 }
 
 /// Returns the candidate with the greatest similarity, or `None` if several have it.
-fn most_similar(
-    candidates: &[usize],
-    similarity: impl Fn(usize) -> Option<Similarity>,
-) -> Option<usize> {
+fn most_similar(candidates: &[usize], similarity: impl Fn(usize) -> Option<Similarity>) -> Option<usize> {
     let similar = candidates.iter().filter_map(|&index| Some((similarity(index)?, index)));
     let mut similar: Vec<_> = similar.collect();
     similar.sort_unstable();
@@ -144,9 +138,8 @@ mod tests {
     fn named(sets: &[&[&str]]) -> Vec<Vec<String>> {
         let files: Vec<BTreeSet<String>> =
             sets.iter().map(|set| set.iter().map(|&file| file.into()).collect()).collect();
-        let of_set = |(set, names): (&&[&str], HashMap<&str, String>)| {
-            set.iter().map(|file| names[file].clone()).collect()
-        };
+        let of_set =
+            |(set, names): (&&[&str], HashMap<&str, String>)| set.iter().map(|file| names[file].clone()).collect();
         sets.iter().zip(names(&files)).map(of_set).collect()
     }
 

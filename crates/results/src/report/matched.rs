@@ -31,8 +31,7 @@ fn key(line: &RecordedRow) -> Key<'_> {
 
 /// Returns the number of matrices of these rows, and the number of surrogates among them.
 pub fn matrices<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> [usize; 2] {
-    let named: BTreeSet<_> =
-        lines.into_iter().map(|line| (line.matrix(), line.is_surrogate())).collect();
+    let named: BTreeSet<_> = lines.into_iter().map(|line| (line.matrix(), line.is_surrogate())).collect();
     [named.len(), named.iter().filter(|matrix| matrix.1).count()]
 }
 
@@ -46,9 +45,7 @@ pub fn is_loss(ratio: f64) -> bool {
     ratio >= 1.005
 }
 
-pub fn timed<'a>(
-    lines: impl IntoIterator<Item = &'a RecordedRow>,
-) -> impl Iterator<Item = &'a RecordedRow> {
+pub fn timed<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> impl Iterator<Item = &'a RecordedRow> {
     lines.into_iter().filter(|line| time(line).is_some())
 }
 
@@ -65,8 +62,7 @@ pub fn fastest_by<'a, K: Ord>(
 
 /// Returns the speed-ups of `of` over `over`, time of `over` / time of `of`, where both have one, sorted by matrix.
 pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Numbers<'a> {
-    let ratio =
-        |(key, &line): (_, &(&'a RecordedRow, f64))| Some((line.0, speed(line, *over.get(key)?)));
+    let ratio = |(key, &line): (_, &(&'a RecordedRow, f64))| Some((line.0, speed(line, *over.get(key)?)));
     of.iter().filter_map(ratio).collect()
 }
 
@@ -90,12 +86,7 @@ pub fn speeds<'a>(lines: &[&'a RecordedRow], of: &Select, over: &Select) -> Numb
 
 /// Returns the speed-ups in the time of what is done once and this number of products, of the rows with the least such
 /// time.
-pub fn speeds_with_setup<'a>(
-    lines: &[&'a RecordedRow],
-    of: &Select,
-    over: &Select,
-    products: f64,
-) -> Numbers<'a> {
+pub fn speeds_with_setup<'a>(lines: &[&'a RecordedRow], of: &Select, over: &Select, products: f64) -> Numbers<'a> {
     let whole = |line: &RecordedRow| Some(line.row.once_ms()? + products * time(line)?);
     let [of, over]: [Fastest; 2] = [of, over].map(|select| {
         let lines = lines.iter().copied().filter(|line| select.meets(line));
@@ -106,10 +97,7 @@ pub fn speeds_with_setup<'a>(
 }
 
 /// Returns a number of each row that is correct and timed and has it, in the order of the rows.
-pub fn numbers<'a>(
-    lines: impl IntoIterator<Item = &'a RecordedRow>,
-    column: &Column,
-) -> Numbers<'a> {
+pub fn numbers<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>, column: &Column) -> Numbers<'a> {
     timed(lines).filter_map(|line| Some((line, column.of_line(line)?))).collect()
 }
 
@@ -135,12 +123,7 @@ pub fn correlation<'a>(
 /// Returns the share (0 to 1) of matrices and precisions on which `of` is the fastest, ties included, and the
 /// number of them. Counts only those where `of` and all `among` have a correct, timed row, and multiplies the
 /// times of `of` by `slower`. Returns `None` if there are none.
-pub fn best_share(
-    lines: &[&RecordedRow],
-    of: &Select,
-    among: &[Select],
-    slower: f64,
-) -> Option<(f64, usize)> {
+pub fn best_share(lines: &[&RecordedRow], of: &Select, among: &[Select], slower: f64) -> Option<(f64, usize)> {
     let others: Vec<_> = among.iter().map(|select| selected(lines, select)).collect();
     let wins = selected(lines, of).into_iter().filter_map(|(key, (_, ms))| {
         let times: Option<Vec<_>> = others.iter().map(|other| Some(other.get(&key)?.1)).collect();
@@ -173,10 +156,9 @@ mod tests {
         });
         let lines: Vec<_> = lines.iter().collect();
         let [of, over] = ["packed", "merge"].map(|select| select.parse().unwrap());
-        for (products, expected) in [
-            (1.0, [("a", 2.0 / 10.0), ("c", 2.0 / 4.0)]),
-            (11.0, [("a", 22.0 / 20.0), ("c", 22.0 / 14.0)]),
-        ] {
+        for (products, expected) in
+            [(1.0, [("a", 2.0 / 10.0), ("c", 2.0 / 4.0)]), (11.0, [("a", 22.0 / 20.0), ("c", 22.0 / 14.0)])]
+        {
             let speeds = speeds_with_setup(&lines, &of, &over, products).into_iter();
             assert!(speeds.map(|(line, speed)| (line.matrix(), speed)).eq(expected));
         }

@@ -55,8 +55,7 @@ impl Kinds {
 
     pub fn means<M: Matrix>(self, numbers: &[(M, f64)], statistic: Statistic) -> Vec<Option<f64>> {
         let mean = |&(kind, _): &(Option<bool>, _)| {
-            let of_kind =
-                numbers.iter().filter(|(of, _)| kind.is_none() || of.values_repeat() == kind);
+            let of_kind = numbers.iter().filter(|(of, _)| kind.is_none() || of.values_repeat() == kind);
             statistic.of(of_kind.map(|number| number.1))
         };
         self.shown.iter().map(mean).collect()
@@ -92,14 +91,8 @@ impl<'a, T> Columns<'a, T> {
     }
 
     /// Adds the interval of the geometric mean of an item's numbers.
-    pub fn interval<M, N: AsRef<[(M, f64)]>>(
-        self,
-        heading: &str,
-        numbers: impl Fn(&'a T) -> N,
-    ) -> Self {
-        self.column(heading, |item| {
-            mean_interval(numbers(item).as_ref().iter().map(|number| number.1)).map(between)
-        })
+    pub fn interval<M, N: AsRef<[(M, f64)]>>(self, heading: &str, numbers: impl Fn(&'a T) -> N) -> Self {
+        self.column(heading, |item| mean_interval(numbers(item).as_ref().iter().map(|number| number.1)).map(between))
     }
 }
 

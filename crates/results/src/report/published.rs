@@ -76,8 +76,7 @@ mod tests {
 
     #[test]
     fn files_that_are_wrong_are_refused() {
-        let error =
-            |rows: &str| Published::parse(&format!("{HEAD}{rows}")).unwrap_err().to_string();
+        let error = |rows: &str| Published::parse(&format!("{HEAD}{rows}")).unwrap_err().to_string();
         assert!(error("a,model:v100,gpu-coo,fast,0,coo\n").contains("line: 2"));
         assert!(error("a,model:v100,gpu-coo,0.1,0.2,coo\n").contains("waiting_ms is 0.2;"));
         let twice = "a,model:v100,gpu-coo,2,1,coo\n".repeat(2);

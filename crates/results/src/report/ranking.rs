@@ -28,11 +28,7 @@ impl<M> Ranked<'_, M> {
 
 impl<'a, M> Ranking<'a, M> {
     /// Ranks the methods. `matrices` is the number of all matrices. `more`: whether a greater number is better.
-    pub fn of(
-        methods: impl IntoIterator<Item = (&'a str, Vec<(M, f64)>)>,
-        matrices: usize,
-        more: bool,
-    ) -> Self {
+    pub fn of(methods: impl IntoIterator<Item = (&'a str, Vec<(M, f64)>)>, matrices: usize, more: bool) -> Self {
         let ranked = |(method, numbers): (_, Vec<_>)| {
             let mean = Statistic::GeometricMean.over(&numbers)?;
             let interval = mean_interval(numbers.iter().map(|number| number.1));

@@ -57,10 +57,7 @@ impl Select {
 }
 
 /// Checks that each selection meets a row.
-pub fn check_met<'l>(
-    selects: &[Select],
-    lines: impl Iterator<Item = &'l RecordedRow> + Clone,
-) -> Result<()> {
+pub fn check_met<'l>(selects: &[Select], lines: impl Iterator<Item = &'l RecordedRow> + Clone) -> Result<()> {
     for select in selects {
         let names: BTreeSet<_> = lines.clone().map(RecordedRow::method).collect();
         let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
@@ -168,14 +165,13 @@ mod tests {
     #[test]
     fn errors_name_the_invalid_part() {
         let errors = ["nnz < 3", "cahce = hot", "num_rows 3", "order = rcm and num_rows < 3"];
-        let errors = errors.map(|conditions| {
-            format!("merge where {conditions}").parse::<Select>().unwrap_err() + "\n"
-        });
+        let errors = errors.map(|conditions| format!("merge where {conditions}").parse::<Select>().unwrap_err() + "\n");
         expect![[r#"
             filter, character 13: expected a column of docs/csv.md, ! or (, but found 'nnz'
             filter, character 13: expected a column of docs/csv.md, ! or (, but found 'cahce' (did you mean cache?)
             filter, character 22: expected <, <=, >, >=, = or !=, but found '3'
             filter, character 25: expected && or ||, but found 'and' (write &&, or put a text with 'and' in quotes)
-        "#]].assert_eq(&errors.concat());
+        "#]]
+        .assert_eq(&errors.concat());
     }
 }

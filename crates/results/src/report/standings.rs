@@ -107,11 +107,7 @@ impl<'a> Standings<'a> {
     }
 
     /// Adds the speed-ups of an item's method: geometric means, extremes, and the number of matrices with a time.
-    pub fn columns<'t, T>(
-        &'t self,
-        table: Columns<'t, T>,
-        of: impl Fn(&'t T) -> &'t Standing<'t>,
-    ) -> Columns<'t, T> {
+    pub fn columns<'t, T>(&'t self, table: Columns<'t, T>, of: impl Fn(&'t T) -> &'t Standing<'t>) -> Columns<'t, T> {
         let (kinds, mean) = (self.kinds, Statistic::GeometricMean);
         let reference = format!("× {}", self.reference.unwrap_or("no baseline"));
         table
@@ -186,11 +182,7 @@ pub(super) fn times_of(text: &str) -> Vec<Time> {
             let ms = processes[0];
             let row = match processes.len() {
                 1 => Row::default().with_median(ms, (0.9 * ms, 1.1 * ms)),
-                _ => Row {
-                    median_ms: Some(ms),
-                    process_ms: Some(crate::row::Processes(processes)),
-                    ..Row::default()
-                },
+                _ => Row { median_ms: Some(ms), process_ms: Some(crate::row::Processes(processes)), ..Row::default() },
             };
             times.push(Time {
                 matrix,

@@ -20,11 +20,7 @@ pub struct View {
 }
 
 impl View {
-    pub(super) fn of(
-        notes: Vec<String>,
-        chart: impl Into<Option<Chart>>,
-        table: impl Into<Option<Table>>,
-    ) -> Self {
+    pub(super) fn of(notes: Vec<String>, chart: impl Into<Option<Chart>>, table: impl Into<Option<Table>>) -> Self {
         Self { notes, chart: chart.into(), table: table.into(), ..Self::default() }
     }
 }

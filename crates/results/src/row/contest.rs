@@ -21,9 +21,7 @@ pub fn contest<'a, T, P: Ord>(
 
 /// Returns the rows of a matrix that compete, each with its place.
 pub fn contestants(rows: &[Row]) -> Vec<(usize, &Row)> {
-    contest(timed(rows), |(_, row)| {
-        ((), row.method_name.as_deref().unwrap_or_default(), row.picked.as_deref())
-    })
+    contest(timed(rows), |(_, row)| ((), row.method_name.as_deref().unwrap_or_default(), row.picked.as_deref()))
 }
 
 /// Returns the rows with a time, each with its place.

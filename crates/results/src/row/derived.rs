@@ -17,9 +17,8 @@ impl Row {
     /// Sets the mean time of a product, and the rates computed from it if the sizes are known.
     pub fn with_mean(self, ms: f64) -> Self {
         let rate = |bytes| metrics::gbs(bytes, ms);
-        let effective = |([rows, _, nonzeros], precision): ([_; 3], _)| {
-            rate(metrics::effective_bytes(rows, nonzeros, precision))
-        };
+        let effective =
+            |([rows, _, nonzeros], precision): ([_; 3], _)| rate(metrics::effective_bytes(rows, nonzeros, precision));
         Self {
             avg_spmv_ms: Some(ms),
             gflops: self.num_nonzeros.map(|nnz| metrics::gflops(nnz, ms)),

@@ -75,8 +75,7 @@ impl<'a> Threads<'a> {
             let most = all.most.entry(&row.run_id).or_default();
             *most = threads.max(*most);
             if threads > 1 {
-                all.parallel
-                    .extend(row.method_name.as_deref().map(|method| (&row.run_id[..], method)));
+                all.parallel.extend(row.method_name.as_deref().map(|method| (&row.run_id[..], method)));
             }
         }
         all

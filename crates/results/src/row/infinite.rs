@@ -23,12 +23,8 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D:
     match Option::<Written>::deserialize(from)? {
         None => Ok(None),
         Some(Written::Number(number)) => Ok(Some(number)),
-        Some(Written::Word(word)) if ["inf", "never"].contains(&&word[..]) => {
-            Ok(Some(f64::INFINITY))
-        }
-        Some(Written::Word(word)) => {
-            Err(D::Error::custom(format!("'{word}' is not a number, and not inf or never")))
-        }
+        Some(Written::Word(word)) if ["inf", "never"].contains(&&word[..]) => Ok(Some(f64::INFINITY)),
+        Some(Written::Word(word)) => Err(D::Error::custom(format!("'{word}' is not a number, and not inf or never"))),
     }
 }
 

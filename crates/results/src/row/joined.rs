@@ -42,13 +42,10 @@ pub fn joined(rows: &[&Row]) -> Row {
 
 /// Returns the remarks of `all` rows: on a setup only those of the row whose setup it is.
 fn remarks(all: &Remarks, of_setup: &Remarks, differing: Vec<(&str, String)>) -> Remarks {
-    let is_kept =
-        |remark: &&Remark| remark.is_of_setup() && !matches!(remark, Remark::LaterSetup { .. });
+    let is_kept = |remark: &&Remark| remark.is_of_setup() && !matches!(remark, Remark::LaterSetup { .. });
     let of_setup = of_setup.all().iter().filter(is_kept);
     let of_all = all.all().iter().filter(|remark| !remark.is_of_setup());
-    let disagreements = differing
-        .into_iter()
-        .map(|(column, values)| Remark::Differs { column: column.into(), values });
+    let disagreements = differing.into_iter().map(|(column, values)| Remark::Differs { column: column.into(), values });
     of_setup.chain(of_all).cloned().chain(disagreements).collect()
 }
 
@@ -168,9 +165,7 @@ mod tests {
     /// What only one process has seen was an interruption. The rest of the setup is compared without it.
     #[test]
     fn what_later_products_took_longer_is_setup_if_all_processes_saw_it() {
-        for (later, setup, is_remarked) in
-            [([300.0, 280.0], 285.0, true), ([300.0, 0.0], 5.0, false)]
-        {
+        for (later, setup, is_remarked) in [([300.0, 280.0], 285.0, true), ([300.0, 0.0], 5.0, false)] {
             let row = |ms: f64| Row {
                 setup_ms: Some(5.0 + ms),
                 median_ms: Some(1.0),

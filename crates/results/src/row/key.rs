@@ -52,8 +52,7 @@ impl RowKey {
     /// Whether a row has this key. What run records of older versions lack is not compared.
     pub fn has(&self, row: &Self) -> bool {
         let Self { threads, cache, order, .. } = self;
-        let known =
-            Self { threads: threads.and(row.threads), cache: cache.and(row.cache), ..row.clone() };
+        let known = Self { threads: threads.and(row.threads), cache: cache.and(row.cache), ..row.clone() };
         *self == Self { order: order.and(row.order), ..known }
     }
 }

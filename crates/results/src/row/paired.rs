@@ -30,11 +30,7 @@ impl Timing {
 
     /// Returns how many times as long this takes as the other one, which another run measured.
     pub fn of_other_run_over(&self, other: &Self) -> Estimate {
-        let of = |it: &Self| Estimate {
-            value: it.ms,
-            half: it.half,
-            processes: it.processes.len().max(1),
-        };
+        let of = |it: &Self| Estimate { value: it.ms, half: it.half, processes: it.processes.len().max(1) };
         of(self).over(of(other))
     }
 
@@ -60,8 +56,7 @@ impl Row {
         let Some(time) = self.timing(None) else { return self };
         let over = time.over(reference);
         let each = time.processes.iter().zip(&reference.processes).map(|(ms, of)| ms / of);
-        let [ci95_low_ms, ci95_high_ms] =
-            over.interval().map_or([None; 2], |(a, b)| [Some(a), Some(b)]);
+        let [ci95_low_ms, ci95_high_ms] = over.interval().map_or([None; 2], |(a, b)| [Some(a), Some(b)]);
         let ms = Some(over.value);
         let process_ms = (over.processes > 1).then(|| Processes(each.collect()));
         Self { median_ms: ms, avg_spmv_ms: ms, ci95_low_ms, ci95_high_ms, process_ms, ..self }
@@ -126,8 +121,7 @@ mod tests {
     /// A machine that drifts by a factor of two, and the second method takes 1.5 times as long in each process.
     fn rows() -> [Row; 2] {
         let row = |times: &[f64], setups: &[f64]| {
-            let [process_ms, process_setup_ms] =
-                [times, setups].map(|all| Some(Processes(all.to_vec())));
+            let [process_ms, process_setup_ms] = [times, setups].map(|all| Some(Processes(all.to_vec())));
             Row {
                 setup_ms: Some(setups[0]),
                 process_ms,

@@ -26,9 +26,7 @@ pub enum Remark {
     #[error("its memory is what the process grew by in the setup")]
     MemoryOfProcess,
     /// The largest error is so many times what random roundings yield.
-    #[error(
-        "less accurate than its precision explains: {times:.0} times what random roundings yield"
-    )]
+    #[error("less accurate than its precision explains: {times:.0} times what random roundings yield")]
     LessAccurate { times: f64 },
     /// The setup contains this time of products before the first sample.
     #[error(
@@ -85,13 +83,7 @@ fn within(rounds: usize, of: usize) -> String {
 impl Remark {
     /// Whether it is on what one process has prepared.
     pub fn is_of_setup(&self) -> bool {
-        matches!(
-            self,
-            Self::Picked(_)
-                | Self::LateSetup { .. }
-                | Self::LaterSetup { .. }
-                | Self::MemoryOfProcess
-        )
+        matches!(self, Self::Picked(_) | Self::LateSetup { .. } | Self::LaterSetup { .. } | Self::MemoryOfProcess)
     }
 }
 

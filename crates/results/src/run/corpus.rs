@@ -75,13 +75,9 @@ impl Shard {
     pub fn check(self) -> Result<(), String> {
         let Self { number, of } = self;
         match number {
-            _ if of > MAX_SHARDS => {
-                Err(format!("{of} shards are too many; at most {MAX_SHARDS} are allowed"))
-            }
+            _ if of > MAX_SHARDS => Err(format!("{of} shards are too many; at most {MAX_SHARDS} are allowed")),
             1.. if number <= of => Ok(()),
-            _ => Err(format!(
-                "there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}"
-            )),
+            _ => Err(format!("there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}")),
         }
     }
 }
@@ -91,8 +87,7 @@ impl FromStr for Shard {
 
     /// Parses a shard of the form `k/n`, the k-th of n.
     fn from_str(text: &str) -> Result<Self, String> {
-        let numbers =
-            text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+        let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
         let (number, of) = numbers.ok_or("it must be K/N, such as 3/8")?;
         let shard = Self { number, of };
         shard.check().map(|()| shard)

@@ -89,8 +89,7 @@ pub fn differences_to_resume(then: &RunRecord, now: &RunRecord) -> Vec<String> {
         let shard = |Corpus { shard, .. }: &Corpus| format!("{}/{}", shard.number, shard.of);
         run.corpus.as_ref().map(shard).unwrap_or_default()
     });
-    let shards = (in_then != in_now)
-        .then(|| format!("shard: {in_then}, {in_now} (to continue, --shard {in_then})"));
+    let shards = (in_then != in_now).then(|| format!("shard: {in_then}, {in_now} (to continue, --shard {in_then})"));
     differences_to_join(then, now).into_iter().chain(shards).collect()
 }
 
@@ -117,8 +116,7 @@ pub fn options(run: &RunSettings) -> Vec<String> {
 fn changed_settings(run: &RunSettings) -> Vec<Vec<String>> {
     let RunSettings { settings, expand, edges, .. } = run;
     let own = json!({ "settings": settings, "expand": expand, "edges": edges });
-    let mut usual =
-        json!({ "settings": Settings::new(settings.protocol), "expand": true, "edges": null });
+    let mut usual = json!({ "settings": Settings::new(settings.protocol), "expand": true, "edges": null });
     usual["settings"]["protocol"] = json!(Protocol::MergeSpmv);
     let words = |fact: Fact| {
         let option = fact.option?.to_owned();

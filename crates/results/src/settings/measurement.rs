@@ -141,19 +141,12 @@ impl Settings {
     /// Returns the usual settings of a protocol.
     pub fn new(protocol: Protocol) -> Self {
         let usual = Self { protocol, ..Self::usual() };
-        let one_round = Self {
-            rounds: 1,
-            processes: 1,
-            further_processes: 0,
-            max_time: Duration::MAX,
-            ..usual.clone()
-        };
+        let one_round =
+            Self { rounds: 1, processes: 1, further_processes: 0, max_time: Duration::MAX, ..usual.clone() };
         match protocol {
             Protocol::MergeSpmv | Protocol::Power => usual,
             Protocol::CsrK => Self { iterations: Some(20), ..one_round },
-            Protocol::FiveGpu => {
-                Self { iterations: Some(3), warmups: 1, x: Fill::Ones, ..one_round }
-            }
+            Protocol::FiveGpu => Self { iterations: Some(3), warmups: 1, x: Fill::Ones, ..one_round },
         }
     }
 

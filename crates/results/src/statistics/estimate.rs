@@ -24,8 +24,7 @@ impl Estimate {
         let logs: Vec<_> = collected(numbers).into_iter().map(f64::ln).collect();
         let processes = logs.len();
         let middle = mean(&logs).filter(|mean| mean.is_finite())?;
-        let half =
-            |variance: f64| student(processes - 1, OUTSIDE) * (variance / processes as f64).sqrt();
+        let half = |variance: f64| student(processes - 1, OUTSIDE) * (variance / processes as f64).sqrt();
         Some(Self { value: middle.exp(), half: variance(&logs).map(half), processes })
     }
 

@@ -29,8 +29,7 @@ impl LogFit {
 
 /// Returns the means of x and y, and the sums of xx, xy and yy over the deviations from them.
 fn moments(points: &[(f64, f64)]) -> ((f64, f64), [f64; 3]) {
-    let mean =
-        |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
     let sum = |of: fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
     ((x, y), [sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, y| y * y)])
@@ -59,9 +58,7 @@ pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
 
 /// Returns for each index the geometric mean of the speed relative to the best of its list. Lists are equally long.
 pub fn relative_speeds(speeds: &[&[f64]]) -> Vec<f64> {
-    let relative = |list: &[f64], index: usize| {
-        list[index] / list.iter().copied().fold(f64::MIN_POSITIVE, f64::max)
-    };
+    let relative = |list: &[f64], index: usize| list[index] / list.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let mean = |index| geometric_mean(speeds.iter().map(|list| relative(list, index)));
     (0..speeds.first().map_or(0, |list| list.len())).filter_map(mean).collect()
 }

@@ -98,11 +98,7 @@ pub struct Columns<'a, T> {
 
 impl<'a, T> Columns<'a, T> {
     /// Adds a column. `cell` returns the content of the cell of an item.
-    pub fn column<C: Into<Cell>>(
-        self,
-        heading: impl Into<String>,
-        cell: impl Fn(&'a T) -> C,
-    ) -> Self {
+    pub fn column<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&'a T) -> C) -> Self {
         self.columns([heading], |item| [cell(item)])
     }
 

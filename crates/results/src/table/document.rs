@@ -154,9 +154,6 @@ e &  \\
         assert_eq!(escape_latex("a_1 50 % × {x}"), r"a\_1 50 \% $\times$ \{x\}");
         let escaped = r"{[}x{]}{*} \textbackslash{}u\{1b\}{[}31m";
         assert_eq!(escape_latex("[x]*\t\u{1b}[31m"), escaped);
-        assert_eq!(
-            Document::Latex.prose("a\r\n\u{1b}b\u{85}\u{202e}"),
-            r"% a\u{d} \u{1b}b\u{85}\u{202e}"
-        );
+        assert_eq!(Document::Latex.prose("a\r\n\u{1b}b\u{85}\u{202e}"), r"% a\u{d} \u{1b}b\u{85}\u{202e}");
     }
 }

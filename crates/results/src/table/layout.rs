@@ -124,9 +124,7 @@ impl Layout<'_> {
     /// Returns a row, as several lines if it has a text that is broken.
     pub fn row(&self, row: usize) -> String {
         self.line(|space| match &self.table.rows[row][space.column] {
-            Cell::Text(name) if !name.contains(' ') => {
-                truncate_str(name, space.width, "…").into_owned()
-            }
+            Cell::Text(name) if !name.contains(' ') => truncate_str(name, space.width, "…").into_owned(),
             other => other.show(),
         })
     }
@@ -168,9 +166,7 @@ mod tests {
     #[test]
     fn a_row_is_a_line_and_columns_without_room_are_named() {
         let table = Table {
-            columns: ["method", "mean loss", "on", "why it is so", "least"]
-                .map(String::from)
-                .into(),
+            columns: ["method", "mean loss", "on", "why it is so", "least"].map(String::from).into(),
             rows: vec![
                 vec![
                     "packed:values=coded".into(),

@@ -144,8 +144,7 @@ mod tests {
         let text = format!("{GREEN}a\n\u{1b}[31mb\n{RED}c\u{1b}[0m\nd");
         let mut to = Vec::new();
         Shown::new(&mut to, None).with_colours().write_all(text.as_bytes()).unwrap();
-        let expected =
-            "\u{1b}[32m\u{1b}[1ma\u{1b}[0m\n\\u{1b}[31mb\n\u{1b}[31mc\\u{1b}[0m\u{1b}[0m\n";
+        let expected = "\u{1b}[32m\u{1b}[1ma\u{1b}[0m\n\\u{1b}[31mb\n\u{1b}[31mc\\u{1b}[0m\u{1b}[0m\n";
         assert_eq!(String::from_utf8(to).unwrap(), expected);
         assert_eq!(written(None, &[&text]), text.replace('\u{1b}', "\\u{1b}"));
     }

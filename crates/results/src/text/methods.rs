@@ -22,8 +22,7 @@ pub struct Column {
 }
 
 pub fn columns(peak: Option<Peak>, planned: Option<u32>) -> Vec<Column> {
-    let column =
-        |name, [width, digits]: [_; 2], rank, of: Number| Column { name, width, digits, rank, of };
+    let column = |name, [width, digits]: [_; 2], rank, of: Number| Column { name, width, digits, rank, of };
     let mut columns = vec![
         column("setup ms", [11, 4], 2, Box::new(|row| row.setup_ms)),
         column("median ms", [11, 5], 0, Box::new(Row::typical_ms)),

@@ -100,11 +100,7 @@ pub fn write_end(out: &mut dyn Write, report: &MatrixReport, show: &Show) -> io:
     writeln!(out, "{}", wrapped(&format!("{status}: {reason}"), show.width))
 }
 
-pub fn document_matrix(
-    out: &mut dyn Write,
-    report: &MatrixReport,
-    form: Document,
-) -> io::Result<()> {
+pub fn document_matrix(out: &mut dyn Write, report: &MatrixReport, form: Document) -> io::Result<()> {
     writeln!(out, "{}\n", form.title(&report.facts.file))?;
     let Some(shape) = &report.facts.shape else { return Ok(()) };
     let [rows, cols, nonzeros] = shape.sizes();
@@ -117,12 +113,7 @@ pub fn document_end(out: &mut dyn Write, report: &MatrixReport, form: Document) 
     writeln!(out, "{}\n", form.prose(&format!("{status}: {reason}")))
 }
 
-pub fn document_group(
-    out: &mut dyn Write,
-    group: &Group,
-    show: &Show,
-    form: Document,
-) -> io::Result<()> {
+pub fn document_group(out: &mut dyn Write, group: &Group, show: &Show, form: Document) -> io::Result<()> {
     let columns = columns(group.peak, show.planned);
     let names: Vec<_> = columns.iter().map(|column| column.name).collect();
     let fastest = group.fastest(show.planned).map(|index| &group.rows[index]);
@@ -217,9 +208,8 @@ fn meaning(group: &Group, planned: Option<u32>, columns: &[&str]) -> Vec<String>
     }
     let lines = MEANINGS.iter().filter(|(name, _)| columns.contains(name));
     let lines = lines.map(|(_, line)| line.to_string());
-    let total = planned.map(|planned| {
-        format!("total ms: the time of the setup and {planned} products, by the median.")
-    });
+    let total =
+        planned.map(|planned| format!("total ms: the time of the setup and {planned} products, by the median."));
     let close = not_told_apart(&group.rows).filter(|(_, close)| !close.is_empty());
     let close = close.map(|(fastest, close)| {
         let close = close.join(", ");
@@ -254,10 +244,8 @@ mod tests {
             row("mkl-ie", Status::Skipped, None, missing),
             row("mkl-csrmv", Status::Skipped, None, missing),
         ]);
-        let shape =
-            Shape::of(&Csr::<f64>::from_triplets(3, 12_345, &[(0, 0, 1.0), (2, 12_344, 1.0)]));
-        let (file, kind) =
-            (format!("{}a.mtx", "folder/".repeat(9)), Some("2D/3D problem ".repeat(9)));
+        let shape = Shape::of(&Csr::<f64>::from_triplets(3, 12_345, &[(0, 0, 1.0), (2, 12_344, 1.0)]));
+        let (file, kind) = (format!("{}a.mtx", "folder/".repeat(9)), Some("2D/3D problem ".repeat(9)));
         let facts = MatrixFacts { file, kind, shape: Some(shape), ..MatrixFacts::default() };
         let report = MatrixReport { facts, load_ms: Some(1.0), ..MatrixReport::default() };
         let (mut out, show) = (Vec::new(), Show { width, ..Show::default() });
@@ -277,10 +265,7 @@ mod tests {
     #[test]
     fn the_least_time_is_marked_a_remark_is_shown_once_and_the_answer_is_last() {
         let text = written(None);
-        assert!(
-            text.contains("length 0: 1 of 3 rows (33.33 %)\n           length 1-9: 2 of 3"),
-            "{text}"
-        );
+        assert!(text.contains("length 0: 1 of 3 rows (33.33 %)\n           length 1-9: 2 of 3"), "{text}");
         let marked: Vec<_> = text.lines().filter(|line| line.contains("<- fastest")).collect();
         assert!(marked.len() == 1 && marked[0].starts_with("auto "), "{text}");
         let remarks = "\n\nauto: picked seq\nmkl-ie, mkl-csrmv: Intel MKL not found";

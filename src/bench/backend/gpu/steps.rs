@@ -8,9 +8,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::{OnGpu, free, ready};
 use crate::bench::alteration::Alteration;
 use crate::bench::backend::rehearsal::rehearsal_matrix;
-use crate::bench::backend::traits::{
-    Machine, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, Timer, Vectors,
-};
+use crate::bench::backend::traits::{Machine, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, Timer, Vectors};
 use crate::bench::calls::Calls;
 use crate::bench::inputs::Inputs;
 use crate::bench::need::{self, footprint};
@@ -100,8 +98,7 @@ impl<'a, T: Value> Timer<'a, T> for OnGpu<'a, T> {
         gpu.synchronize()?;
         let mut setup = (clock.now() - start).saturating_sub(gpu.compile_time() - compiled);
         if let Some((before, now)) = modelled.zip(gpu.modelled()) {
-            setup = setup.saturating_sub(now.host_time - before.host_time)
-                + (now.device_time - before.device_time);
+            setup = setup.saturating_sub(now.host_time - before.host_time) + (now.device_time - before.device_time);
         }
         prepared.extra_bytes = Some(gpu.allocated_bytes() - held);
         if let Some(bytes) = self.set_aside {
@@ -121,11 +118,7 @@ impl<'a, T: Value> Timer<'a, T> for OnGpu<'a, T> {
         self.forget()
     }
 
-    fn time(
-        &mut self,
-        prepared: &mut PreparedOnGpu<'a, T>,
-        calls: Calls,
-    ) -> Result<Duration, Failed> {
+    fn time(&mut self, prepared: &mut PreparedOnGpu<'a, T>, calls: Calls) -> Result<Duration, Failed> {
         let (alpha, beta) = self.bench.settings.factors();
         match calls {
             Calls::Empty => self.probe.time_until_idle(|| self.probe.launch_empty()),
@@ -155,19 +148,14 @@ impl<'a, T: Value> Timer<'a, T> for OnGpu<'a, T> {
         Ok(Parts { stages, launches: Some(launches), launch_floor_ms, note: None })
     }
 
-    fn load(
-        &mut self,
-        prepared: &mut PreparedOnGpu<'a, T>,
-        time: Duration,
-    ) -> Result<Option<Clocks>, Failed> {
+    fn load(&mut self, prepared: &mut PreparedOnGpu<'a, T>, time: Duration) -> Result<Option<Clocks>, Failed> {
         let gpu = self.gpu();
         if time.is_zero() && gpu.clocks().is_none() {
             return Ok(None);
         }
         let (clock, (alpha, beta)) = (self.bench.clock, self.bench.settings.factors());
         let Self { probe, x, y, .. } = self;
-        let mut products =
-            |count| (0..count).try_for_each(|_| prepared.multiply(alpha, x, beta, y));
+        let mut products = |count| (0..count).try_for_each(|_| prepared.multiply(alpha, x, beta, y));
         let (mut batch, mut passed) = (1, Duration::ZERO);
         while batch < MOST_UNDER_LOAD {
             let start = clock.now();
@@ -200,11 +188,7 @@ impl<'a, T: Value> Timer<'a, T> for OnGpu<'a, T> {
 
 impl<'a, T: Value> OnGpu<'a, T> {
     /// Times products that follow each other in the stream, between two events.
-    fn time_in_stream(
-        &mut self,
-        prepared: &mut PreparedOnGpu<'a, T>,
-        calls: Calls,
-    ) -> Result<Duration, Failed> {
+    fn time_in_stream(&mut self, prepared: &mut PreparedOnGpu<'a, T>, calls: Calls) -> Result<Duration, Failed> {
         let gpu = self.gpu();
         let (alpha, beta) = self.bench.settings.factors();
         let Self { probe, x, y, before, .. } = self;

@@ -24,9 +24,7 @@ fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Un
 /// The samples in which a thread waited are taken again, so the slow products do not count.
 #[test]
 fn disturbed_samples_are_taken_again() {
-    let (rows, _) = measure_methods(Settings { iterations: Some(24), ..settings() }, |csr, _| {
-        unsteady(csr, 99)
-    });
+    let (rows, _) = measure_methods(Settings { iterations: Some(24), ..settings() }, |csr, _| unsteady(csr, 99));
     let measured = first(&rows);
     assert_eq!((measured.samples, measured.iterations), (Some(24), Some(24)));
     assert!((measured.avg_spmv_ms.unwrap() - 2.0).abs() < 1e-9, "{measured:?}");

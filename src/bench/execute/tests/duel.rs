@@ -49,11 +49,7 @@ fn a_duel_compares_products_whose_data_are_in_the_caches() {
     }
     let one: Prepare<f64> = |csr, _| prepare_of(csr, 1000);
     let other: Prepare<f64> = |csr, _| prepare_of(csr, 1500);
-    let settings = Settings {
-        max_time: Duration::from_secs(1),
-        rounds: 2,
-        ..Settings::new(Protocol::MergeSpmv)
-    };
+    let settings = Settings { max_time: Duration::from_secs(1), rounds: 2, ..Settings::new(Protocol::MergeSpmv) };
     let rows = measure_all(settings, &[method(one), method(other)]).0;
     let [one, other] = [0, 1].map(|place: usize| rows[place].median_ms.unwrap());
     let error = other / one / 1.5 - 1.0;

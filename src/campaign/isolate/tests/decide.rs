@@ -4,9 +4,7 @@ use super::*;
 use crate::bench::outcome::Outcome;
 use crate::campaign::collect::Collector;
 use crate::campaign::isolate::child::LAST_GRACE;
-use crate::campaign::isolate::decide::{
-    Answer, Consequence, Next, Sight, TRIES, consequence, next,
-};
+use crate::campaign::isolate::decide::{Answer, Consequence, Next, Sight, TRIES, consequence, next};
 use crate::campaign::isolate::watch::{GRACE, Watch};
 
 const TIMEOUT: Duration = Duration::from_secs(9);
@@ -215,13 +213,7 @@ fn the_step_tells_which_cells_end_with_the_child() {
         (vec![duel.clone()], false, false, 0, Consequence::Again),
         (vec![duel], false, false, TRIES, both()),
         (group("a").to_vec(), false, false, 0, Consequence::Again),
-        (
-            [&group("a")[..], &[step("a", Turn::Other)]].concat(),
-            false,
-            false,
-            0,
-            Consequence::GiveUp,
-        ),
+        ([&group("a")[..], &[step("a", Turn::Other)]].concat(), false, false, 0, Consequence::GiveUp),
     ] {
         let View { collector, .. } = View::after(&record, &events);
         let mut watch = Watch::begin(is_harmless, is_used);

@@ -102,9 +102,7 @@ impl<'a> Records<'a> {
     /// Returns a table of the claims of each document.
     fn counts(&self) -> Table {
         let mut documents = BTreeMap::<&str, [usize; COUNTS.len()]>::new();
-        for (experiment, verdicts) in
-            self.experiments.iter().filter(|(of, _)| !of.claims.is_empty())
-        {
+        for (experiment, verdicts) in self.experiments.iter().filter(|(of, _)| !of.claims.is_empty()) {
             let document = experiment.source.split(',').next().unwrap_or_default();
             let counts = documents.entry(document).or_default();
             counts[0] += 1;
@@ -134,9 +132,9 @@ impl<'a> Records<'a> {
             let own = own.collect::<Vec<_>>().join("\n").replace("\n\n\n", "\n\n");
             Some((own.trim().replace("](", &format!("]({place}/")), place))
         });
-        let (shown, place) = shown.filter(|(shown, _)| !shown.is_empty()).with_context(
-            || "no newest report shows it; `reproduce ID --recorded FOLDER` writes reports anew",
-        )?;
+        let (shown, place) = shown
+            .filter(|(shown, _)| !shown.is_empty())
+            .with_context(|| "no newest report shows it; `reproduce ID --recorded FOLDER` writes reports anew")?;
         Ok(format!("{shown}\n\n*{title}*: {}.\n", self.origin(id, &place)?))
     }
 
@@ -148,9 +146,7 @@ impl<'a> Records<'a> {
         let missing = experiment.filter(|of| of.id == id).map(|of| without_time(of, store.all().0));
         let missing = missing.collect::<Result<Vec<_>>>()?.concat().join(", ");
         let without = if missing.is_empty() { "" } else { ", without a time of " };
-        Ok(source(&store.runs().collect::<Vec<_>>(), &format!("{place}/report.md"))?
-            + without
-            + &missing)
+        Ok(source(&store.runs().collect::<Vec<_>>(), &format!("{place}/report.md"))? + without + &missing)
     }
 
     /// Returns the cost and the speed of the CPU methods in the newest result file of a corpus with this name.
@@ -175,9 +171,7 @@ fn places(root: &Path, id: &str) -> Vec<String> {
     let mut machines = BTreeSet::new();
     let mut names = recorded(root, id).unwrap_or_default();
     names.reverse();
-    names.retain(|name| {
-        !name.ends_with(QUICK_RUN) && machines.insert(after_day(name).map(str::to_owned))
-    });
+    names.retain(|name| !name.ends_with(QUICK_RUN) && machines.insert(after_day(name).map(str::to_owned)));
     names.sort_by_key(|name| after_day(name).is_some_and(|rest| rest.starts_with(MODEL_RUN)));
     names.into_iter().map(|name| format!("{RESULTS}/{id}/{name}")).collect()
 }
@@ -186,15 +180,14 @@ fn places(root: &Path, id: &str) -> Vec<String> {
 /// the CPUs.
 fn source(runs: &[&Value], report: &str) -> Result<String> {
     let last = runs.last().with_context(|| format!("{report}: no run record"))?;
-    let [mut gpus, mut cpus] = ["gpu", "cpu"]
-        .map(|part| -> Vec<_> { runs.iter().filter_map(|run| machine(run, part)).collect() });
+    let [mut gpus, mut cpus] =
+        ["gpu", "cpu"].map(|part| -> Vec<_> { runs.iter().filter_map(|run| machine(run, part)).collect() });
     let machines = if gpus.is_empty() { &mut cpus } else { &mut gpus };
     machines.sort();
     machines.dedup();
     let facts = last["date"].as_str().zip(last["revision"].as_str());
-    let (date, revision) = facts
-        .filter(|_| !machines.is_empty())
-        .with_context(|| format!("{report}: no date or machine"))?;
+    let (date, revision) =
+        facts.filter(|_| !machines.is_empty()).with_context(|| format!("{report}: no date or machine"))?;
     let day = date.get(..10).unwrap_or(date);
     Ok(format!("[{day}]({report}), {}, revision {revision}", machines.join("; ")))
 }

@@ -25,11 +25,7 @@ enum Begin {
 
 /// How files begin, what they are, and what their user can do.
 const FOREIGN: &[(Begin, &str, &str)] = &[
-    (
-        Bytes(&[b"\x89HDF\r\n\x1a\n"]),
-        "an HDF5 file (as of MATLAB 7.3, Binsparse or AnnData)",
-        WRITE,
-    ),
+    (Bytes(&[b"\x89HDF\r\n\x1a\n"]), "an HDF5 file (as of MATLAB 7.3, Binsparse or AnnData)", WRITE),
     (Bytes(&[b"MATLAB 7.3", b"MATLAB 5.0"]), "a MATLAB file", WRITE),
     (Bytes(&[b"\x93NUMPY"]), "a dense NumPy array", SAVE_NPZ),
     (Bytes(&[b"version https://git-lfs"]), "a Git LFS pointer, not the file itself", PULL),
@@ -52,16 +48,8 @@ const FOREIGN: &[(Begin, &str, &str)] = &[
     (Words(&["leda.graph"]), "a graph of LEDA", networkx!("read_leda")),
     (Words(&["dl n"]), "a DL file of UCINET", WRITE),
     (Words(&["name rows", "name ? rows", "name objsense", "name ? objsense"]), "an MPS file", MPS),
-    (
-        Words(&["9 9:", "-9 9:", "+9 9:", "9 qid:", "-9 qid:", "+9 qid:"]),
-        "a file of LIBSVM",
-        SVMLIGHT,
-    ),
-    (
-        Words(&["(9,9)", "(9, 9)", "? = (9,9)", "? = (9, 9)"]),
-        "a sparse matrix as it is shown",
-        WRITE,
-    ),
+    (Words(&["9 9:", "-9 9:", "+9 9:", "9 qid:", "-9 qid:", "+9 qid:"]), "a file of LIBSVM", SVMLIGHT),
+    (Words(&["(9,9)", "(9, 9)", "? = (9,9)", "? = (9, 9)"]), "a sparse matrix as it is shown", WRITE),
     (Words(&["<9x9 sparse", "9 x 9 sparse"]), "a sparse matrix as it is shown", WRITE),
     (Words(&["<compressed sparse", "<coordinate sparse"]), "a sparse matrix as it is shown", WRITE),
     (Words(&["compressed column", "? = compressed"]), "a sparse matrix as it is shown", WRITE),
@@ -74,13 +62,11 @@ const FOREIGN: &[(Begin, &str, &str)] = &[
         "the address of the download was wrong, or the server wants a login",
     ),
 ];
-const WRITE: &str =
-    "write the matrix in the Matrix Market format, for example by `scipy.io.mmwrite`";
+const WRITE: &str = "write the matrix in the Matrix Market format, for example by `scipy.io.mmwrite`";
 const DECOMPRESS: &str = "decompress it; gzip, bzip2, xz, zstd and zip are read as they are";
 const PETSC: &str = "`scipy.io.mmwrite('a.mtx', PetscBinaryIO.PetscBinaryIO().readBinaryFile('FILE', \
                      mattype='scipy.sparse')[0])` converts it";
-const PARQUET: &str =
-    "`pandas.read_parquet('FILE').to_csv('a.edges', index=False)` converts an edge list";
+const PARQUET: &str = "`pandas.read_parquet('FILE').to_csv('a.edges', index=False)` converts an edge list";
 const SAVE_NPZ: &str = "`scipy.sparse.save_npz` writes sparse matrices that are read";
 const PULL: &str = "`git lfs pull` fetches the file";
 const GRAPHVIZ: &[&str] = &[
@@ -98,8 +84,7 @@ const LIGRA: &str = "in Python, `a = numpy.loadtxt('FILE', int, skiprows=1); n, 
                      scipy.sparse.csr_array((numpy.ones(m), a[2+n:2+n+m], numpy.append(a[2:2+n], m)), (n, n)))` \
                      converts it, with the weights `a[2+n+m:]` in place of the ones";
 const MPS: &str = "`highspy` reads it; write its matrix by `scipy.io.mmwrite`";
-const SVMLIGHT: &str =
-    "`scipy.io.mmwrite('a.mtx', sklearn.datasets.load_svmlight_file('FILE')[0])` converts it";
+const SVMLIGHT: &str = "`scipy.io.mmwrite('a.mtx', sklearn.datasets.load_svmlight_file('FILE')[0])` converts it";
 const ROW_NAMES: &str = "write it without the names of rows: `to_csv('FILE', index=False)` of pandas, \
                          `write.csv(a, 'FILE', row.names=FALSE)` of R; if it is a matrix, by `scipy.io.mmwrite`";
 /// The number of bytes and of words that are looked at.

@@ -31,8 +31,7 @@ impl Columns {
             let parsed = Some(text).filter(|text| text.len() <= LONGEST_FORMAT);
             parsed.and_then(|text| Self::parse(&upper(text)?)).ok_or_else(|| {
                 let example = "such as (10I8) or (4E20.12)";
-                format!("({}) is not a Fortran format {example}", quote(text).replace('`', ""))
-                    .into()
+                format!("({}) is not a Fortran format {example}", quote(text).replace('`', "")).into()
             })
         })
     }

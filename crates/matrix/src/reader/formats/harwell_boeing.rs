@@ -19,9 +19,7 @@ use crate::memory::ReadBounds;
 pub static FORMAT: Format = Format {
     name: "Rutherford-Boeing, Harwell-Boeing",
     // Also the type of the matrix.
-    extensions: &[
-        ".rb", ".hb", ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa", ".pra", ".iua", ".isa",
-    ],
+    extensions: &[".rb", ".hb", ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa", ".pra", ".iua", ".isa"],
     common_extensions: &[],
     document: [
         "the type in the third line, or its extension",
@@ -54,8 +52,8 @@ pub fn is_harwell_boeing(head: &[u8]) -> bool {
     let mut found = words(first_line(third));
     let kind = found.next().unwrap_or_default().to_ascii_uppercase();
     let letters = ["RCPIQX", "SUHZR", "AE"];
-    let is_kind = kind.len() == letters.len()
-        && kind.iter().zip(letters).all(|(&letter, of)| of.contains(char::from(letter)));
+    let is_kind =
+        kind.len() == letters.len() && kind.iter().zip(letters).all(|(&letter, of)| of.contains(char::from(letter)));
     let sizes: Vec<_> = found.collect();
     is_kind && sizes.len() >= 3 && sizes.iter().all(|word| word.iter().all(u8::is_ascii_digit))
 }
@@ -134,9 +132,7 @@ impl Header {
             push(&mut offsets, offset, bounds)
         })?;
         match offsets.last() {
-            Some(&last) if last != end => {
-                Err(format!("the last column offset is {last}, not {end}").into())
-            }
+            Some(&last) if last != end => Err(format!("the last column offset is {last}, not {end}").into()),
             _ => Ok(offsets),
         }
     }
@@ -148,8 +144,7 @@ fn kind(sizes_line: &[u8]) -> Result<(Field, Symmetry), Defect> {
     let &[values, symmetry, form] = &word.to_ascii_uppercase()[..] else {
         return Err(format!("the type must have three letters, not {}", quote(word)).into());
     };
-    let unsupported =
-        |what: &str| Err(Defect::unsupported(format!("type {}: {what}", quote(word))));
+    let unsupported = |what: &str| Err(Defect::unsupported(format!("type {}: {what}", quote(word))));
     let field = match values {
         b'R' => Field::Real,
         b'I' => Field::Integer,

@@ -105,12 +105,7 @@ impl Header {
     }
 
     /// Reads the rest of the line of a vertex.
-    fn neighbours(
-        &self,
-        vertex: u32,
-        words: &mut Words,
-        entries: &mut Triplets,
-    ) -> Result<(), Fault> {
+    fn neighbours(&self, vertex: u32, words: &mut Words, entries: &mut Triplets) -> Result<(), Fault> {
         for _ in 0..self.before {
             words.number_in_line("the size or weight of a vertex", u64::MAX)?;
         }
@@ -175,8 +170,7 @@ fn one_sided(at: usize, other: usize) -> (usize, String) {
 fn two_weights(at: usize, other: usize, [weight, of_other]: [f64; 2]) -> (usize, String) {
     let vertex = at + 1;
     let neighbour = other + 1;
-    let what =
-        format!("the edge {vertex}-{neighbour} has the weight {weight} in the line of {vertex}");
+    let what = format!("the edge {vertex}-{neighbour} has the weight {weight} in the line of {vertex}");
     (at, format!("{what} and {of_other} in that of {neighbour}"))
 }
 

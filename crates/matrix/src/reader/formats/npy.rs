@@ -37,8 +37,7 @@ impl<'a> Array<'a> {
         let form = header
             .ok_or_else(|| "this is not a NumPy array".into())
             .and_then(|(header, start)| Form::parse(&header, letters, bytes.saturating_sub(start)));
-        let Form { letter, size, is_big_endian, length } =
-            form.map_err(|defect: Defect| defect.of(&name))?;
+        let Form { letter, size, is_big_endian, length } = form.map_err(|defect: Defect| defect.of(&name))?;
         Ok(Self { name, file, letter, size, is_big_endian, length, taken: 0 })
     }
 
@@ -105,11 +104,7 @@ impl<'a> Array<'a> {
             }
             _ => bits as f64,
         };
-        if value.is_finite() {
-            Ok(value)
-        } else {
-            Err(self.fault(format!("value {value} is not finite")))
-        }
+        if value.is_finite() { Ok(value) } else { Err(self.fault(format!("value {value} is not finite"))) }
     }
 
     /// Returns the elements as text, without padding.

@@ -41,9 +41,7 @@ fn stored<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
     let needs = SizeHint { rows: sizes[0], cols: sizes[1], nnz: data.length, scratch }.bytes();
     text.input.bounds.allow(needs)?;
     let mut entries = Triplets::new(true, text.input.bounds);
-    let mut push = |row: u64, col: u64, value: f64| {
-        entries.push(Entry { row: row as u32, col: col as u32, value })
-    };
+    let mut push = |row: u64, col: u64, value: f64| entries.push(Entry { row: row as u32, col: col as u32, value });
     match &*format {
         "csr" => archive.compressed(data, [rows, cols], push)?,
         "csc" => archive.compressed(data, [cols, rows], |col, row, value| push(row, col, value))?,

@@ -39,8 +39,7 @@ struct Header {
 fn is_octave(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let comments: Vec<_> = text.lines().take_while(|line| line.starts_with('#')).collect();
-    let is_type =
-        |line: &str| line.starts_with("# type: ") && TYPES.iter().any(|known| line.contains(known));
+    let is_type = |line: &str| line.starts_with("# type: ") && TYPES.iter().any(|known| line.contains(known));
     let is_variable = |pair: &[&str]| pair[0].starts_with("# name: ") && is_type(pair[1]);
     text.starts_with("# Created by Octave") || comments.windows(2).any(is_variable)
 }
@@ -104,15 +103,12 @@ impl Header {
 fn is_sparse(kind: &str) -> Result<bool, Defect> {
     match kind.strip_prefix("global ").unwrap_or(kind) {
         "sparse matrix" | "sparse bool matrix" => Ok(true),
-        "sparse complex matrix" => Err(Defect::unsupported(
-            "a text of Octave with complex values, which are not supported".into(),
-        )),
+        "sparse complex matrix" => {
+            Err(Defect::unsupported("a text of Octave with complex values, which are not supported".into()))
+        }
         kind => {
             let kind = quote(kind.as_bytes());
-            Err(format!(
-                "this is a text of Octave with the type {kind}, not `sparse matrix`; {SAVE}"
-            )
-            .into())
+            Err(format!("this is a text of Octave with the type {kind}, not `sparse matrix`; {SAVE}").into())
         }
     }
 }

@@ -46,22 +46,12 @@ fn stored<'c>(text: &Text<'c>, words: &mut Words) -> Result<Stored<'c>, Fault> {
         }
     }
     words.expect_end()?;
-    Ok(Stored::general(
-        [rows, cols].map(|size| size as usize),
-        Field::Pattern,
-        entries,
-        words.bytes,
-    ))
+    Ok(Stored::general([rows, cols].map(|size| size as usize), Field::Pattern, entries, words.bytes))
 }
 
 /// Reads offsets that ascend from 0 to the number of nonzeros. They are stored as they come, because the number of rows
 /// may be wrong.
-fn offsets(
-    words: &mut Words,
-    rows: u64,
-    nonzeros: u64,
-    bounds: ReadBounds,
-) -> Result<Vec<u32>, Fault> {
+fn offsets(words: &mut Words, rows: u64, nonzeros: u64, bounds: ReadBounds) -> Result<Vec<u32>, Fault> {
     let mut offsets: Vec<u32> = Vec::new();
     for row in 0..=rows {
         let offset = words.number("a row offset", MAX_INDEX as u64)?;

@@ -19,12 +19,7 @@ pub struct Stored<'c> {
 
 impl<'c> Stored<'c> {
     /// Returns the entries of a general matrix about which there is nothing to remark.
-    pub const fn general(
-        [rows, cols]: [usize; 2],
-        field: Field,
-        entries: Triplets<'c>,
-        bytes: u64,
-    ) -> Self {
+    pub const fn general([rows, cols]: [usize; 2], field: Field, entries: Triplets<'c>, bytes: u64) -> Self {
         let symmetry = Symmetry::General;
         Self { rows, cols, field, symmetry, entries, bytes, remarks: Vec::new() }
     }

@@ -28,14 +28,7 @@ pub struct Triplets<'c> {
 
 impl<'c> Triplets<'c> {
     pub fn new(has_values: bool, bounds: ReadBounds<'c>) -> Self {
-        Self {
-            rows: Vec::new(),
-            columns: Vec::new(),
-            values: Vec::new(),
-            has_values,
-            held: 0,
-            bounds,
-        }
+        Self { rows: Vec::new(), columns: Vec::new(), values: Vec::new(), has_values, held: 0, bounds }
     }
 
     pub fn len(&self) -> usize {
@@ -62,9 +55,7 @@ impl<'c> Triplets<'c> {
 
     /// Returns the memory of the entries in bytes.
     fn bytes(&self) -> u64 {
-        (size_of_val(&self.rows[..])
-            + size_of_val(&self.columns[..])
-            + size_of_val(&self.values[..])) as u64
+        (size_of_val(&self.rows[..]) + size_of_val(&self.columns[..]) + size_of_val(&self.values[..])) as u64
     }
 
     fn entry(&self, at: usize) -> Entry {
@@ -134,8 +125,7 @@ impl<'c> Triplets<'c> {
         self.bounds.allow(needs.max(self.bytes() + scratch))?;
         let bounds = self.bounds.beside(needs);
         let stored = self.len() as u64;
-        let above =
-            self.rows.iter().zip(&self.columns).filter(|(row, col)| col > row).count() as u64;
+        let above = self.rows.iter().zip(&self.columns).filter(|(row, col)| col > row).count() as u64;
         let ranges = Ranges::new(rows, nnz);
         let (ends, mut grouped) = self.grouped(ranges, mirror)?;
         drop(self);

@@ -26,10 +26,7 @@ pub struct Words<'a> {
 
 impl<'a> Words<'a> {
     /// Reads a text by its words. A defect without a line is one of the line that was read last.
-    pub fn read<T>(
-        text: &'a Text,
-        parse: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+    pub fn read<T>(text: &'a Text, parse: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         let mut words = Self::of(text);
         parse(&mut words).map_err(|fault| fault.in_line(words.line.max(1)))
     }

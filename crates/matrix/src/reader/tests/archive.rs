@@ -81,14 +81,8 @@ fn the_matrix_of_an_archive_is_found_if_there_is_only_one() {
         (&[("m/m_b", TEXT), ("m/x", TEXT), ("._m.mtx", TEXT)], ABSENT),
         (&[("a.mtx", TEXT), ("b/c.mtx", TEXT)], &format!("{several}a.mtx and b/c.mtx; unpack it")),
         (&[("m/m.rb", BOEING), ("n/out.n", KONECT)], &format!("{several}m/m.rb and n/out.n; unpa")),
-        (
-            &[("m/m.mtx", TEXT), ("m/m_b.mtx", "1\n"), ("m/m.mtx", TEXT)],
-            &format!("{second}m/m.mtx"),
-        ),
-        (
-            &[("m/m.mtx", TEXT), ("m/m_b.mtx", "1\n"), ("n/n.mtx", TEXT)],
-            &format!("{second}n/n.mtx"),
-        ),
+        (&[("m/m.mtx", TEXT), ("m/m_b.mtx", "1\n"), ("m/m.mtx", TEXT)], &format!("{second}m/m.mtx")),
+        (&[("m/m.mtx", TEXT), ("m/m_b.mtx", "1\n"), ("n/n.mtx", TEXT)], &format!("{second}n/n.mtx")),
     ] {
         check("m.tar.gz", &gzip(&tar(files)), expected);
     }

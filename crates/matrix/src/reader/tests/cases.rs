@@ -62,9 +62,7 @@ fn unescaped(text: &str) -> Vec<u8> {
             [b'r', ..] => (b'\r', 2),
             [b't', ..] => (b'\t', 2),
             [b'\\', ..] => (b'\\', 2),
-            [b'x', ..] => {
-                (u8::from_str_radix(&text[text.len() - rest.len()..][2..4], 16).unwrap(), 4)
-            }
+            [b'x', ..] => (u8::from_str_radix(&text[text.len() - rest.len()..][2..4], 16).unwrap(), 4),
             _ => panic!("an unknown escape in {text}"),
         };
         bytes.push(byte);

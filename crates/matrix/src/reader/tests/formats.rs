@@ -31,8 +31,7 @@ fn files_of_other_programs_are_read_as_they_meant_them() {
         let never = AtomicBool::new(false);
         let bounds = ReadBounds::new(&never, 1 << 24, "a test");
         // A shorter text may be a shorter list, or its last number is shorter; compressed data show what they lack.
-        let is_compressed =
-            [".gz", ".bz2", ".xz", ".zst", "zip", ".npz"].iter().any(|it| name.ends_with(it));
+        let is_compressed = [".gz", ".bz2", ".xz", ".zst", "zip", ".npz"].iter().any(|it| name.ends_with(it));
         for length in (0..contents.len()).step_by(7) {
             let mut changed = contents.clone();
             changed[length] ^= 1 << (length % 8);
@@ -66,10 +65,8 @@ fn a_line_of_very_many_numbers_is_an_error() {
 fn memory_is_compared_with_the_limit_before_it_is_taken() {
     let offsets = "0 ".repeat(100_001);
     let boeing = format!("t\n 3 1 1 1\nPUA 1 100000 0 0\n(1I1) (8I10)\n{}", "1\n".repeat(100_001));
-    let octave =
-        "# name: K\n# type: sparse matrix\n# rows: 100000\n# columns: 1\n# nnz: 1\n1 1 1\n";
-    let edges: String =
-        (0..20_000u64).map(|node| format!("{} 7\n", 1_000_000_007 * node)).collect();
+    let octave = "# name: K\n# type: sparse matrix\n# rows: 100000\n# columns: 1\n# nnz: 1\n1 1 1\n";
+    let edges: String = (0..20_000u64).map(|node| format!("{} 7\n", 1_000_000_007 * node)).collect();
     let coordinates = [
         ("format.npy", npy("|S3", "()", b"coo")),
         ("shape.npy", integers(&[100_000, 1])),
@@ -91,8 +88,7 @@ fn memory_is_compared_with_the_limit_before_it_is_taken() {
         let never = AtomicBool::new(false);
         let declared = (name == "a.el").then(|| "directed,compact".parse().unwrap());
         let options = Options::new(true, declared);
-        let read =
-            |most| read_within(name, &contents, &options, ReadBounds::new(&never, most, "it"));
+        let read = |most| read_within(name, &contents, &options, ReadBounds::new(&never, most, "it"));
         let error = read(300_000).map(|_| ()).unwrap_err();
         let expected = "bytes of memory, but only 300000 are available (it)";
         assert!(error.ends_with(expected), "{name}: {error}");

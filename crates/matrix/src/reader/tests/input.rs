@@ -133,8 +133,7 @@ fn other_contents_are_decompressed_up_to_a_limit() {
     for contents in [&text, &compressed, &zstd::encode_all(&text[..], 0).unwrap()] {
         assert_eq!(decompressed(contents.clone(), 1200).unwrap(), text);
     }
-    let error =
-        |contents: &[u8], most| decompressed(contents.into(), most).unwrap_err().to_string();
+    let error = |contents: &[u8], most| decompressed(contents.into(), most).unwrap_err().to_string();
     assert_eq!(error(&compressed, 1199), "it is more than 1.2 KiB when it is decompressed");
     assert_eq!(error(&compressed[..20], 1200), "the gzip data end too early");
     let twice = "it is compressed twice, as gzip data in gzip data: decompress it once";

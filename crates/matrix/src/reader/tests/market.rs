@@ -135,8 +135,7 @@ fn lines_may_be_long() {
 #[test]
 fn the_kind_is_taken_from_the_first_such_comment() {
     let kind = |comments: &str| {
-        let text =
-            format!("%%MatrixMarket matrix coordinate real general\n{comments}1 1 1\n1 1 7\n");
+        let text = format!("%%MatrixMarket matrix coordinate real general\n{comments}1 1 1\n1 1 7\n");
         read_text(text.as_bytes(), 30).unwrap().kind
     };
     assert_eq!(kind("% name: HB/a\n% kind: power network\r\n"), Some("power network".into()));

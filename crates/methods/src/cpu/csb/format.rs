@@ -17,8 +17,7 @@ pub fn log_beta<T: Scalar>(csr: &Csr<T>, threads: usize) -> u32 {
     let bits = |n: usize| n.max(1).next_power_of_two().ilog2();
     let (rows, cols) = (bits(csr.rows()), bits(csr.cols()));
     let halved = rows.min(cols).saturating_sub(1);
-    let slack =
-        if threads > 1 { rows.saturating_sub(bits(SLACKNESS * threads)) } else { MOST_BITS };
+    let slack = if threads > 1 { rows.saturating_sub(bits(SLACKNESS * threads)) } else { MOST_BITS };
     let cached = (CACHE / size_of::<T>()).ilog2();
     let dimension = (csr.rows() as f64 * csr.cols() as f64).sqrt().max(1.0);
     let root = dimension.sqrt().log2().ceil() as u32 + 2;
@@ -116,9 +115,7 @@ impl<T: Scalar> Blocks<T> {
     }
 
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.starts[..])
-            + size_of_val(&self.indices[..])
-            + size_of_val(&self.values[..])
+        size_of_val(&self.starts[..]) + size_of_val(&self.indices[..]) + size_of_val(&self.values[..])
     }
 }
 

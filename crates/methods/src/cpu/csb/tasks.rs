@@ -51,14 +51,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    pub fn new<T: Scalar>(
-        blocks: &Blocks<T>,
-        transpose: bool,
-        outputs: usize,
-        threads: usize,
-    ) -> Self {
-        let (lines, per_line) =
-            if transpose { (blocks.cols, blocks.rows) } else { (blocks.rows, blocks.cols) };
+    pub fn new<T: Scalar>(blocks: &Blocks<T>, transpose: bool, outputs: usize, threads: usize) -> Self {
+        let (lines, per_line) = if transpose { (blocks.cols, blocks.rows) } else { (blocks.rows, blocks.cols) };
         let average = blocks.values.len() / lines.max(SLACKNESS * threads);
         let most = match threads {
             // One thread needs no pieces.
@@ -151,13 +145,7 @@ impl<T: Scalar> Cutter<'_, T> {
     }
 
     /// Returns the task of a piece, or one for each row of quadrants if the piece is a single block that is too heavy.
-    fn tasks(
-        &self,
-        line: usize,
-        piece: Range<usize>,
-        outputs: &Range<usize>,
-        temporary: Option<usize>,
-    ) -> Vec<Task> {
+    fn tasks(&self, line: usize, piece: Range<usize>, outputs: &Range<usize>, temporary: Option<usize>) -> Vec<Task> {
         // The number of times that the block is halved.
         let splits = match piece.len() {
             1 => {
@@ -175,10 +163,7 @@ impl<T: Scalar> Cutter<'_, T> {
         let task = |(part, start): (usize, usize)| Task {
             outputs: start..outputs.end.min(start + height),
             temporary: temporary.map(|first| first + part * height),
-            work: Work::Runs {
-                block: piece.start,
-                nonzeros: self.runs(line, piece.start, part, splits),
-            },
+            work: Work::Runs { block: piece.start, nonzeros: self.runs(line, piece.start, part, splits) },
         };
         rows.map(task).collect()
     }
@@ -226,9 +211,7 @@ mod tests {
         for transpose in [false, true] {
             let schedule = Schedule::new(&blocks, transpose, 900, 4);
             // Rows 0 to 63 contain the full row; the dense block is in rows 320 to 383.
-            let of_line = |line: usize| {
-                schedule.tasks.iter().filter(move |task| task.outputs.start / 64 == line)
-            };
+            let of_line = |line: usize| schedule.tasks.iter().filter(move |task| task.outputs.start / 64 == line);
             let pieces: Vec<_> = of_line(0).collect();
             assert!(pieces.len() > 1 && pieces[0].temporary.is_none());
             assert!(pieces[1..].iter().all(|task| task.temporary.is_some()));
@@ -238,10 +221,7 @@ mod tests {
             assert_eq!(of_line(9).count(), 1);
             assert!((1..=900).contains(&schedule.temporaries), "{}", schedule.temporaries);
         }
-        assert!(
-            Schedule::new(&blocks, false, 900, 1).lines.is_empty(),
-            "one thread needs no pieces"
-        );
+        assert!(Schedule::new(&blocks, false, 900, 1).lines.is_empty(), "one thread needs no pieces");
     }
 
     #[test]

@@ -85,14 +85,7 @@ impl<T: Scalar> Chunk<T> {
 
     /// Adds the descriptor of a tile: finds the rows that start after its first nonzero, which is in `row`.
     /// Returns the row of the nonzero after the tile.
-    fn push_descriptor(
-        &mut self,
-        csr: &Csr<T>,
-        shape: Shape,
-        start: usize,
-        index: usize,
-        row: usize,
-    ) -> usize {
+    fn push_descriptor(&mut self, csr: &Csr<T>, shape: Shape, start: usize, index: usize, row: usize) -> usize {
         let end = start + shape.nonzeros();
         let flags = &mut self.flags[index * shape.words()..][..shape.words()];
         let empty_start = self.empty_offsets.len();

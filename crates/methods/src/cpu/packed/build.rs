@@ -182,17 +182,15 @@ impl<T: Scalar> Packer<T> {
         });
         place.spread_columns(unions, &mut self.window.columns);
         for r in 0..height {
-            let rows: [_; LANES] = array::from_fn(|lane| {
-                slice.get(lane).map_or(0..0, |block| csr.row(block.rows().start + r))
-            });
+            let rows: [_; LANES] =
+                array::from_fn(|lane| slice.get(lane).map_or(0..0, |block| csr.row(block.rows().start + r)));
             if !holes {
                 let rows = rows.map(|row| &csr.values()[row]);
                 place.spread(rows, values, height, r, |value| value);
                 continue;
             }
             for (lane, row) in rows.into_iter().enumerate() {
-                let mut entries =
-                    row.map(|k| (csr.column_indices()[k], csr.values()[k])).peekable();
+                let mut entries = row.map(|k| (csr.column_indices()[k], csr.values()[k])).peekable();
                 for (step, &column) in unions[lane].iter().enumerate() {
                     if let Some((_, value)) = entries.next_if(|&(own, _)| own == column) {
                         values[place.index(step, height, r) + lane] = value;

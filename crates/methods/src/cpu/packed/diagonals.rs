@@ -53,10 +53,9 @@ impl Diagonals {
             && self.of_slice.iter().all(|diagonal| u32::from(diagonal.mask) == full)
             && rows.into_iter().all(|row| {
                 let columns = &csr.column_indices()[csr.row(row)];
-                let differs =
-                    columns.iter().zip(&self.of_slice).fold(0, |differs, (&column, diagonal)| {
-                        differs | (column ^ (row as u32).wrapping_add_signed(diagonal.offset))
-                    });
+                let differs = columns.iter().zip(&self.of_slice).fold(0, |differs, (&column, diagonal)| {
+                    differs | (column ^ (row as u32).wrapping_add_signed(diagonal.offset))
+                });
                 columns.len() == self.of_slice.len() && differs == 0
             })
     }

@@ -214,10 +214,7 @@ mod tests {
             of(any::<f64>().boxed()),
         ];
         let edges = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE, 128.0, 32_768.0, 0.1];
-        let edge = prop_oneof![
-            prop::sample::select(edges.to_vec()),
-            any::<u64>().prop_map(f64::from_bits),
-        ];
+        let edge = prop_oneof![prop::sample::select(edges.to_vec()), any::<u64>().prop_map(f64::from_bits),];
         let all = (class, prop::collection::vec(edge, 0..2));
         all.prop_map(|(class, edges)| [class, edges].concat())
     }

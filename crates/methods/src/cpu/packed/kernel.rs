@@ -147,12 +147,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     }
 
     #[inline(always)]
-    fn band_slices<V: Vector<T>, const SLICES: usize>(
-        &mut self,
-        row: usize,
-        diagonals: &[Diagonal],
-        full: bool,
-    ) {
+    fn band_slices<V: Vector<T>, const SLICES: usize>(&mut self, row: usize, diagonals: &[Diagonal], full: bool) {
         let mut sums = if full || F::ZEROS {
             self.band_sums::<V, SLICES, false>(row, diagonals)
         } else {
@@ -187,11 +182,8 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
                     let x = V::load_from(x.wrapping_add(slice * V::LANES));
                     let index = self.at.factor + (k * SLICES + slice) * V::LANES;
                     let factors = self.factors.load::<V>(index);
-                    *sum = if MASKED {
-                        factors.mul_add_where(diagonal.mask, x, *sum)
-                    } else {
-                        factors.mul_add(x, *sum)
-                    };
+                    *sum =
+                        if MASKED { factors.mul_add_where(diagonal.mask, x, *sum) } else { factors.mul_add(x, *sum) };
                 }
             }
         }
@@ -209,9 +201,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             if const { F::ZEROS && HEIGHT > 1 } && segment.holes {
                 if !all_finite(&sums) {
                     let rows = &window.block_rows[self.at.block..][..slice.blocks.into()];
-                    sums = std::array::from_fn(|r| {
-                        exact_sums(self.csr, self.operands.x, window.first_row + r, rows)
-                    });
+                    sums = std::array::from_fn(|r| exact_sums(self.csr, self.operands.x, window.first_row + r, rows));
                 }
                 self.at.mask += (slice.full + slice.partial) as usize * HEIGHT;
             }
@@ -245,13 +235,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     /// Multiplies the nonzeros of step `step` of those of `lanes` lanes that begin at the current position. The
     /// position is not changed, because a loop over steps with a single counter is faster.
     #[inline(always)]
-    fn step<
-        V: Vector<T>,
-        const HEIGHT: usize,
-        const MASKED: bool,
-        const PARTIAL: bool,
-        const PREFETCH: bool,
-    >(
+    fn step<V: Vector<T>, const HEIGHT: usize, const MASKED: bool, const PARTIAL: bool, const PREFETCH: bool>(
         &self,
         step: usize,
         lanes: usize,

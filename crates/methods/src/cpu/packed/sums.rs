@@ -63,12 +63,7 @@ pub fn exact_sums<T: Scalar, V: Vector<T>>(csr: &Csr<T>, x: &[T], first: usize, 
 /// of x that is not finite is NaN. This is rare, so it is not compiled for each variant of the kernel.
 #[cold]
 #[inline(never)]
-fn sums_of_nonzeros<T: Scalar>(
-    csr: &Csr<T>,
-    x: &[T],
-    first: usize,
-    rows: &[u16],
-) -> [T; MAX_LANES] {
+fn sums_of_nonzeros<T: Scalar>(csr: &Csr<T>, x: &[T], first: usize, rows: &[u16]) -> [T; MAX_LANES] {
     let mut sums = [T::zero(); MAX_LANES];
     for (sum, &row) in sums.iter_mut().zip(rows) {
         *sum = exact_sum(csr, csr.row(first + usize::from(row)), x);

@@ -48,8 +48,7 @@ fn rows_with_the_same_columns_share_them() {
     assert_eq!(window.segments, [Segment { height: 3, holes: false, slices: 4 }]);
     let Columns::Near { deltas, .. } = &window.columns else { panic!("48 columns are near") };
     assert_eq!(deltas.len(), blocks.nnz() / 3 + PACKING.lanes);
-    let holes =
-        csr(48, 48, |row, col| (row / 3 * 5 + col / 3 * 3) % 7 < 2 && (row != 7 || col != 20));
+    let holes = csr(48, 48, |row, col| (row / 3 * 5 + col / 3 * 3) % 7 < 2 && (row != 7 || col != 20));
     let window = pack_all(&holes, PACKING);
     assert_eq!(window.segments, [Segment { height: 3, holes: true, slices: 4 }]);
     assert_eq!(window.masks.iter().map(|mask| mask.count_ones()).sum::<u32>(), holes.nnz() as u32);
@@ -75,8 +74,7 @@ fn rows_that_differ_too_much_are_stored_one_by_one_and_the_longest_left_out() {
 
 #[test]
 fn far_columns_have_32_bits_and_few_values_get_codes() {
-    let triplets: Vec<_> =
-        (0..40).map(|k| (k, (k * 7919) % 70_000, (k % 3) as f64 / 3.0)).collect();
+    let triplets: Vec<_> = (0..40).map(|k| (k, (k * 7919) % 70_000, (k % 3) as f64 / 3.0)).collect();
     let rows = Csr::<f64>::from_triplets(40, 70_000, &triplets);
     let window = pack_all(&rows, Packing { table: Some(1 << 16), ..PACKING });
     assert!(matches!(window.columns, Columns::Far(_)));
@@ -88,9 +86,7 @@ fn far_columns_have_32_bits_and_few_values_get_codes() {
 /// Returns a matrix with bands, blocks with and without holes, partial steps and a long row.
 fn mixed() -> Csr<f64> {
     let band = |row: usize, col: usize| row < 8 && (col == row + 2 || col == row + 4);
-    let block = |row: usize, col: usize| {
-        (8..40).contains(&row) && (row / 2 * 3 + col) % 7 < 2 && (row, col) != (9, 9)
-    };
+    let block = |row: usize, col: usize| (8..40).contains(&row) && (row / 2 * 3 + col) % 7 < 2 && (row, col) != (9, 9);
     let single = |row: usize, col: usize| row == 41 && (7..17).contains(&col);
     let long = |row: usize, col: usize| row == 42 && col < 1001;
     csr(44, 1001, move |row, col| {
@@ -101,22 +97,18 @@ fn mixed() -> Csr<f64> {
 /// Slots without a nonzero are multiplied, too. NaN and ∞ in x must nevertheless affect only the rows that use them.
 #[test]
 fn slots_without_a_nonzero_do_not_spread_nan() {
-    let band_with_holes = csr(64, 80, |row, col| {
-        [2, 3, 5].map(|k| row + k).contains(&col) && (row % 8, col) != (3, row + 3)
-    });
+    let band_with_holes =
+        csr(64, 80, |row, col| [2, 3, 5].map(|k| row + k).contains(&col) && (row % 8, col) != (3, row + 3));
     not_spread_in(&mixed());
     not_spread_in(&band_with_holes);
 }
 
 fn not_spread_in(csr: &Csr<f64>) {
     let used = |row: usize, column: u32| csr.column_indices()[csr.row(row)].contains(&column);
-    for (isa, table) in Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(256))])
-    {
+    for (isa, table) in Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(256))]) {
         let packing = Packing { lanes: isa.wide_lanes::<f64>(), table, ..PACKING };
         let window = pack_all(csr, packing);
-        for (column, bad) in
-            (0..50).flat_map(|column| [(column, f64::NAN), (column, f64::INFINITY)])
-        {
+        for (column, bad) in (0..50).flat_map(|column| [(column, f64::NAN), (column, f64::INFINITY)]) {
             let mut x = vec![1.0; csr.cols()];
             x[column as usize] = bad;
             let operands = Operands { alpha: 1.0, x: &x, beta: 0.0 };

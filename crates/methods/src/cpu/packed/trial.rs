@@ -58,11 +58,7 @@ struct Sample {
 /// `None` if an average row has more nonzeros than are taken from one place. It also returns `None` if the matrix has
 /// fewer nonzeros than columns, because its values are used as x: they are in memory, but a new vector would have to be
 /// paged in, which can take as long as several products.
-pub fn predict<T: Scalar + Lanes>(
-    csr: &Csr<T>,
-    request: &Request,
-    nonzeros: usize,
-) -> Option<Prediction> {
+pub fn predict<T: Scalar + Lanes>(csr: &Csr<T>, request: &Request, nonzeros: usize) -> Option<Prediction> {
     let rows_are_short = csr.nnz() <= csr.rows() * nonzeros / PLACES;
     let x = csr.values().get(..csr.cols()).filter(|_| rows_are_short)?;
     let packing = packing_for(csr, request);
@@ -175,8 +171,7 @@ impl Provision {
             let _ = memory.advise(Advice::HugePage);
         }
         let start = memory.as_ptr().align_offset(pages * PAGE);
-        let touch =
-            || memory[start..][..PAGES * PAGE].chunks_mut(PAGE).for_each(|page| page[0] = 1);
+        let touch = || memory[start..][..PAGES * PAGE].chunks_mut(PAGE).for_each(|page| page[0] = 1);
         Self { page: seconds(clock, touch) / pages as f64, at_once }
     }
 }
@@ -219,12 +214,8 @@ mod tests {
         let times = Sample { setup: 1.0, packed: 2.0, rows: 3.0, first: 5.0, ..Sample::default() };
         let sample = Sample { nonzeros: 10, packed_bytes: 60, csr_bytes: 120, ..times };
         let of = |waiting| {
-            let Prediction { setup, packed, rows } = Prediction::of(
-                &[sample.into()],
-                100.0,
-                waiting,
-                Provision { page: 0.0, at_once: 1 },
-            );
+            let Prediction { setup, packed, rows } =
+                Prediction::of(&[sample.into()], 100.0, waiting, Provision { page: 0.0, at_once: 1 });
             [setup, packed, rows]
         };
         assert_eq!(of(1.0), [10.0, 30.0, 50.0]);
@@ -240,8 +231,7 @@ mod tests {
 
     #[test]
     fn the_setup_is_predicted_with_the_time_of_all_pages() {
-        let sample =
-            Sample { nonzeros: 10, setup: 1.0, packed_bytes: 9 * PAGE, ..Sample::default() };
+        let sample = Sample { nonzeros: 10, setup: 1.0, packed_bytes: 9 * PAGE, ..Sample::default() };
         let setup = |faults, page, at_once| {
             let samples = [Sample { faults, ..sample }.into()];
             Prediction::of(&samples, 100.0, 0.0, Provision { page, at_once }).setup

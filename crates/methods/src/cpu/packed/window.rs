@@ -130,17 +130,14 @@ impl Default for Columns {
 impl<T> Window<T> {
     /// Returns the estimated time of the window's product, in multiplications of registers.
     pub fn cost(&self) -> usize {
-        let bands: usize =
-            self.bands.iter().map(|band| band.slices * (2 * band.diagonals.len() + 6)).sum();
+        let bands: usize = self.bands.iter().map(|band| band.slices * (2 * band.diagonals.len() + 6)).sum();
         let (mut slices, mut steps) = (self.slices.iter(), 0);
         for Segment { height, slices: count, .. } in &self.segments {
             for slice in slices.by_ref().take(*count) {
-                steps +=
-                    (slice.full + slice.partial) as usize * (STEP + height) + LANE_SUM * height;
+                steps += (slice.full + slice.partial) as usize * (STEP + height) + LANE_SUM * height;
             }
         }
-        let long: usize =
-            self.long_rows.iter().map(|&(_, length)| length as usize * STEP / 8 + LANE_SUM).sum();
+        let long: usize = self.long_rows.iter().map(|&(_, length)| length as usize * STEP / 8 + LANE_SUM).sum();
         bands + steps + long
     }
 

@@ -7,9 +7,8 @@ use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
-    CUfunction_attribute, CUgraph, CUgraphExec, CUlaunchConfig, CUlimit, CUmodule, CUstream,
-    CUstreamAttrID, CUstreamAttrValue, CUstreamCaptureMode,
+    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
+    CUgraphExec, CUlaunchConfig, CUlimit, CUmodule, CUstream, CUstreamAttrID, CUstreamAttrValue, CUstreamCaptureMode,
 };
 use libloading::os::unix::Library;
 
@@ -119,9 +118,7 @@ impl Api {
         // SAFETY: the signatures are those of the driver's header. A status is a 32-bit enum, and both forms of
         // cuEventElapsedTime have the same arguments.
         unsafe {
-            let elapsed_time = library
-                .get(b"cuEventElapsedTime_v2")
-                .or_else(|_| library.get(b"cuEventElapsedTime"))?;
+            let elapsed_time = library.get(b"cuEventElapsedTime_v2").or_else(|_| library.get(b"cuEventElapsedTime"))?;
             Ok(Self {
                 functions,
                 elapsed_time: *elapsed_time,
@@ -200,11 +197,7 @@ impl Context {
     }
 
     /// Calls a function of the driver with this context as the current one, and checks the status that it returns.
-    pub fn call(
-        &self,
-        call: impl fmt::Display,
-        function: impl FnOnce(&Functions) -> u32,
-    ) -> Result<(), Failed> {
+    pub fn call(&self, call: impl fmt::Display, function: impl FnOnce(&Functions) -> u32) -> Result<(), Failed> {
         self.check(function(self.enter()), call)
     }
 
@@ -237,9 +230,7 @@ impl Context {
     /// Waits for the stream. An error message ends with `why`.
     pub fn synchronize(&self, why: &str) -> Result<(), Failed> {
         // SAFETY: the stream is alive.
-        self.call(format_args!("cuStreamSynchronize{why}"), |cuda| unsafe {
-            (cuda.cuStreamSynchronize)(self.stream)
-        })
+        self.call(format_args!("cuStreamSynchronize{why}"), |cuda| unsafe { (cuda.cuStreamSynchronize)(self.stream) })
     }
 }
 

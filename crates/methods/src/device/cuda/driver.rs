@@ -8,15 +8,12 @@ use cudarc::driver::sys::CUaccessProperty::{
     CU_ACCESS_PROPERTY_NORMAL, CU_ACCESS_PROPERTY_PERSISTING, CU_ACCESS_PROPERTY_STREAMING,
 };
 use cudarc::driver::sys::CUdevice_attribute::{
-    CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE,
-    CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE,
+    CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE,
 };
 use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW;
 use cudarc::driver::sys::CUlimit::CU_LIMIT_PERSISTING_L2_CACHE_SIZE;
 use cudarc::driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-use cudarc::driver::sys::{
-    CUaccessPolicyWindow, CUevent, CUgraphExec, CUmodule, CUstreamAttrValue,
-};
+use cudarc::driver::sys::{CUaccessPolicyWindow, CUevent, CUgraphExec, CUmodule, CUstreamAttrValue};
 use nvml_wrapper::Device;
 
 use super::context::Context;
@@ -27,9 +24,7 @@ use super::kernels::Kernel;
 use super::precompiled::MachineCode;
 use crate::device::cusparse::CuSparse;
 use crate::device::driver::Driver;
-use crate::device::launch::{
-    Address, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
-};
+use crate::device::launch::{Address, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument};
 use crate::device::{Failed, Gpu, Program, Unavailable, Unprepared};
 use spmv_matrix::device::facts::{Activity, Clocks, Energy, Facts};
 use spmv_matrix::scalar::Precision;
@@ -95,16 +90,14 @@ impl Cuda {
     fn create_event(&self) -> Result<Event, Failed> {
         let mut event = null_mut();
         // SAFETY: the context is alive; flag 0 requests an event with timing.
-        self.context
-            .call("cuEventCreate", |cuda| unsafe { (cuda.cuEventCreate)(&mut event, 0) })?;
+        self.context.call("cuEventCreate", |cuda| unsafe { (cuda.cuEventCreate)(&mut event, 0) })?;
         Ok(Event(push(&self.events, event)))
     }
 
     fn wait_and_read(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
         if let Some(last) = events.last().map(|&last| self.event(last)) {
             // SAFETY: the event is alive.
-            self.context
-                .call("cuEventSynchronize", |cuda| unsafe { (cuda.cuEventSynchronize)(last) })?;
+            self.context.call("cuEventSynchronize", |cuda| unsafe { (cuda.cuEventSynchronize)(last) })?;
         }
         let elapsed = self.context.api.elapsed_time;
         let time = |pair: &[Event]| {
@@ -133,10 +126,9 @@ impl Cuda {
         let value = CUstreamAttrValue { accessPolicyWindow: window };
         let (stream, attribute) = (self.context.stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW);
         // SAFETY: the stream is alive, and the value is that of this attribute.
-        self.context.call(
-            format_args!("cuStreamSetAttribute of a window of {bytes} bytes"),
-            |cuda| unsafe { (cuda.cuStreamSetAttribute)(stream, attribute, &value) },
-        )
+        self.context.call(format_args!("cuStreamSetAttribute of a window of {bytes} bytes"), |cuda| unsafe {
+            (cuda.cuStreamSetAttribute)(stream, attribute, &value)
+        })
     }
 }
 
@@ -180,9 +172,7 @@ impl Driver for Cuda {
     fn memory(&self) -> Result<(u64, u64), Failed> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both pointers are valid for writes.
-        self.context.call("cuMemGetInfo", |cuda| unsafe {
-            (cuda.cuMemGetInfo_v2)(&mut free, &mut total)
-        })?;
+        self.context.call("cuMemGetInfo", |cuda| unsafe { (cuda.cuMemGetInfo_v2)(&mut free, &mut total) })?;
         Ok((free as u64, total as u64))
     }
 
@@ -246,11 +236,9 @@ impl Driver for Cuda {
         let cubin = self.code.of(program, precision, constants)?;
         let mut module = null_mut();
         // SAFETY: the image was made by NVRTC and contains its size.
-        let loaded = self
-            .context
-            .call(format_args!("cuModuleLoadData of {}", program.name), |cuda| unsafe {
-                (cuda.cuModuleLoadData)(&mut module, cubin.as_ptr().cast())
-            });
+        let loaded = self.context.call(format_args!("cuModuleLoadData of {}", program.name), |cuda| unsafe {
+            (cuda.cuModuleLoadData)(&mut module, cubin.as_ptr().cast())
+        });
         loaded.map_err(|Failed(reason)| {
             let Facts { driver, nvrtc, .. } = &self.facts;
             Failed(format!("{reason}; {driver}; {nvrtc}"))
@@ -268,8 +256,7 @@ impl Driver for Cuda {
     }
 
     unsafe fn launch(&self, launch: KernelLaunch, arguments: &[RawArgument]) -> Result<(), Failed> {
-        let (kernel, dependent) =
-            (self.get(launch.kernel), launch.dependent && self.allows_dependent);
+        let (kernel, dependent) = (self.get(launch.kernel), launch.dependent && self.allows_dependent);
         // SAFETY: the caller guarantees the arguments.
         unsafe { kernel.launch(launch, arguments, dependent) }
     }
@@ -287,15 +274,13 @@ impl Driver for Cuda {
         let (set_aside, window) = (bytes.min(most as usize), bytes.min(widest as usize));
         let call = format_args!("cuCtxSetLimit of {set_aside} bytes of persisting L2 cache");
         // SAFETY: the context is alive.
-        self.context.call(call, |cuda| unsafe {
-            (cuda.cuCtxSetLimit)(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, set_aside)
-        })?;
+        self.context
+            .call(call, |cuda| unsafe { (cuda.cuCtxSetLimit)(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, set_aside) })?;
         self.set_window(address, window, (set_aside as f32 / window.max(1) as f32).min(1.0))?;
         if bytes == 0 {
             // SAFETY: the call has no arguments.
-            self.context.call("cuCtxResetPersistingL2Cache", |cuda| unsafe {
-                (cuda.cuCtxResetPersistingL2Cache)()
-            })?;
+            self.context
+                .call("cuCtxResetPersistingL2Cache", |cuda| unsafe { (cuda.cuCtxResetPersistingL2Cache)() })?;
         }
         Ok(set_aside as u64)
     }
@@ -311,9 +296,8 @@ impl Driver for Cuda {
     fn end_capture(&self) -> Result<GraphId, Failed> {
         let (mut graph, mut executable) = (null_mut(), null_mut());
         // SAFETY: the stream is alive, and the pointer is valid for writes.
-        self.context.call("cuStreamEndCapture", |cuda| unsafe {
-            (cuda.cuStreamEndCapture)(self.context.stream, &mut graph)
-        })?;
+        self.context
+            .call("cuStreamEndCapture", |cuda| unsafe { (cuda.cuStreamEndCapture)(self.context.stream, &mut graph) })?;
         // SAFETY: the capture returned a graph, which is destroyed once; the executable graph is a copy. The status of
         // the destruction is ignored: nothing can be done.
         self.context.call("cuGraphInstantiate", |cuda| unsafe {
@@ -327,8 +311,7 @@ impl Driver for Cuda {
     fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
         let (graph, stream) = (self.graphs.borrow()[graph.0], self.context.stream);
         // SAFETY: graph and stream are alive and belong to the same context.
-        self.context
-            .call("cuGraphLaunch", |cuda| unsafe { (cuda.cuGraphLaunch)(graph, stream) })?;
+        self.context.call("cuGraphLaunch", |cuda| unsafe { (cuda.cuGraphLaunch)(graph, stream) })?;
         self.context.enqueued("a graph");
         Ok(())
     }
@@ -369,9 +352,8 @@ impl Driver for Cuda {
     fn profile(&self, start: bool) -> Result<(), Failed> {
         // SAFETY: the functions have no arguments.
         let call = if start { "cuProfilerStart" } else { "cuProfilerStop" };
-        self.context.call(call, |cuda| unsafe {
-            if start { (cuda.cuProfilerStart)() } else { (cuda.cuProfilerStop)() }
-        })
+        self.context
+            .call(call, |cuda| unsafe { if start { (cuda.cuProfilerStart)() } else { (cuda.cuProfilerStop)() } })
     }
 
     fn stream(&self) -> Result<*mut c_void, Unavailable> {

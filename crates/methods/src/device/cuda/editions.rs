@@ -112,11 +112,7 @@ impl<L: Edition> Sought<L> {
     }
 
     /// Opens one library and returns it with its file; `None` if it does not exist.
-    fn open(
-        &self,
-        folder: Option<&Path>,
-        name: &str,
-    ) -> Option<Result<(Library, PathBuf), libloading::Error>> {
+    fn open(&self, folder: Option<&Path>, name: &str) -> Option<Result<(Library, PathBuf), libloading::Error>> {
         if let Some(folder) = folder {
             if !folder.join(name).exists() {
                 return None;

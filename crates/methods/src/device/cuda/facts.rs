@@ -34,13 +34,9 @@ pub fn facts(context: &Context, target: &Target, code: &MachineCode) -> Result<F
         multiprocessors: attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         warp_size: attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
         max_threads_per_block: attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-        max_threads_per_multiprocessor: attribute(
-            CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
-        )?,
+        max_threads_per_multiprocessor: attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
         shared_bytes_per_block: attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
-        shared_bytes_per_multiprocessor: attribute(
-            CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-        )?,
+        shared_bytes_per_multiprocessor: attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
         l2_bytes: attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into(),
         memory_bytes: memory(context)?,
         clock_mhz: attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE)? / 1000,
@@ -79,9 +75,7 @@ fn text(
 fn memory(context: &Context) -> Result<u64, Failed> {
     let (mut bytes, device) = (0, context.device);
     // SAFETY: the device exists.
-    context.call("cuDeviceTotalMem", |cuda| unsafe {
-        (cuda.cuDeviceTotalMem_v2)(&mut bytes, device)
-    })?;
+    context.call("cuDeviceTotalMem", |cuda| unsafe { (cuda.cuDeviceTotalMem_v2)(&mut bytes, device) })?;
     Ok(bytes as u64)
 }
 

@@ -5,9 +5,7 @@ use std::rc::Rc;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-use cudarc::driver::sys::{
-    CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig, CUmodule, CUresult,
-};
+use cudarc::driver::sys::{CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig, CUmodule, CUresult};
 
 use super::context::Context;
 use crate::device::Failed;
@@ -110,9 +108,7 @@ impl Kernel {
         }
         let given: Vec<_> = arguments.iter().map(|argument| argument.bytes).collect();
         if given != taken {
-            return Err(Failed(format!(
-                "{name} expects parameters of {taken:?} bytes but got {given:?}"
-            )));
+            return Err(Failed(format!("{name} expects parameters of {taken:?} bytes but got {given:?}")));
         }
         self.checked.set(true);
         Ok(())
@@ -126,10 +122,10 @@ impl Kernel {
         let name = &self.name;
         let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function is loaded.
-        self.context.call(
-            format_args!("cuFuncSetAttribute of {name}, {bytes} bytes shared"),
-            |cuda| unsafe { (cuda.cuFuncSetAttribute)(self.function, attribute, bytes as c_int) },
-        )?;
+        self.context
+            .call(format_args!("cuFuncSetAttribute of {name}, {bytes} bytes shared"), |cuda| unsafe {
+                (cuda.cuFuncSetAttribute)(self.function, attribute, bytes as c_int)
+            })?;
         self.shared_bytes.set(bytes);
         Ok(())
     }

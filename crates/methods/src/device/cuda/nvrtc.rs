@@ -113,8 +113,7 @@ impl<'a> Unit<'a> {
 
     pub fn key(&self) -> Key {
         let headers = sources::headers().flat_map(|(name, text)| [name, text]);
-        Key::of([self.name, self.source].into_iter().chain(headers))
-            .and(self.options.iter().map(String::as_str))
+        Key::of([self.name, self.source].into_iter().chain(headers)).and(self.options.iter().map(String::as_str))
     }
 }
 
@@ -184,8 +183,7 @@ impl Edition for Nvrtc {
             let names: Vec<_> = self.architectures.iter().map(name).collect();
             return Some(format!("compiles only for {}", names.join(", ")));
         }
-        (self.version.0 > target.newest_cuda())
-            .then(|| "compiles code that needs a newer driver".into())
+        (self.version.0 > target.newest_cuda()).then(|| "compiles code that needs a newer driver".into())
     }
 }
 
@@ -206,23 +204,20 @@ impl<'a> Code<'a> {
         let mut program = null_mut();
         let create = nvrtc.functions.nvrtcCreateProgram;
         // SAFETY: all texts are C strings, which NVRTC copies.
-        let status =
-            unsafe { create(&mut program, source.as_ptr(), name.as_ptr(), count, texts, names) };
+        let status = unsafe { create(&mut program, source.as_ptr(), name.as_ptr(), count, texts, names) };
         nvrtc.check("nvrtcCreateProgram", status)?;
         Ok(Self { nvrtc, program })
     }
 
     /// Compiles the program with the options of `unit`, from which it was created.
     fn compile(&self, unit: &Unit) -> Result<Compiled, Failed> {
-        let options =
-            unit.options.iter().map(|option| c_string(option)).collect::<Result<Vec<_>, _>>()?;
+        let options = unit.options.iter().map(|option| c_string(option)).collect::<Result<Vec<_>, _>>()?;
         let pointers: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
         let compile = self.nvrtc.functions.nvrtcCompileProgram;
         // SAFETY: the program and the options are alive.
         let status = unsafe { compile(self.program, pointers.len() as c_int, pointers.as_ptr()) };
         let f = &self.nvrtc.functions;
-        let log =
-            self.read("nvrtcGetProgramLog", f.nvrtcGetProgramLogSize, f.nvrtcGetProgramLog)?;
+        let log = self.read("nvrtcGetProgramLog", f.nvrtcGetProgramLogSize, f.nvrtcGetProgramLog)?;
         let log = text(&log);
         if status != 0 {
             let (name, words) = (unit.name, self.nvrtc.words(status));

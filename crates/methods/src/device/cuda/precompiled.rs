@@ -73,8 +73,7 @@ impl Precompiled {
             let version = name.to_str()?.strip_prefix(&prefix(target.architecture))?;
             let (major, minor) = version.split_once('.')?;
             let version: (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
-            (version.0 <= target.newest_cuda())
-                .then(|| (version, CacheFolder::shared(entry.path())))
+            (version.0 <= target.newest_cuda()).then(|| (version, CacheFolder::shared(entry.path())))
         };
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let mut kernels: Vec<_> = entries.filter_map(usable).collect();
@@ -90,13 +89,7 @@ impl Precompiled {
 
     /// Adds the machine code of `unit`, made by `compiler` for an architecture, to `folder`. It is not compressed,
     /// because the kernels of many programs compress far better together.
-    pub fn store(
-        folder: &Path,
-        architecture: (u32, u32),
-        compiler: &Nvrtc,
-        unit: &Unit,
-        cubin: &[u8],
-    ) {
+    pub fn store(folder: &Path, architecture: (u32, u32), compiler: &Nvrtc, unit: &Unit, cubin: &[u8]) {
         let (major, minor) = compiler.version();
         let place = folder.join(format!("{}{major}.{minor}", prefix(architecture)));
         CacheFolder::shared(place).put(&unit.key(), cubin);
@@ -106,8 +99,7 @@ impl Precompiled {
 /// Writes for example `kernels precompiled by NVRTC 13.0 in /home/me/kernels`.
 impl fmt::Display for Precompiled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name =
-            |((major, minor), _): &((u32, u32), CacheFolder)| format!("NVRTC {major}.{minor}");
+        let name = |((major, minor), _): &((u32, u32), CacheFolder)| format!("NVRTC {major}.{minor}");
         let names: Vec<_> = self.kernels.iter().map(name).collect();
         let folder = self.folder.display();
         match &names[..] {

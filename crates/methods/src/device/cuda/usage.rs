@@ -32,9 +32,7 @@ impl Usage {
     /// Reads a line such as `0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads` or
     /// `Used 32 registers, used 1 barriers, 1024 bytes smem`.
     fn read(&mut self, line: &str) {
-        let before = |what: &str| -> Option<u32> {
-            line.split_once(what)?.0.rsplit([' ', '\t']).next()?.parse().ok()
-        };
+        let before = |what: &str| -> Option<u32> { line.split_once(what)?.0.rsplit([' ', '\t']).next()?.parse().ok() };
         let fields = [
             (&mut self.registers, " registers"),
             (&mut self.stack, " bytes stack frame"),

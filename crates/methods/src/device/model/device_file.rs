@@ -103,8 +103,7 @@ impl DeviceFile {
     }
 
     fn parse(path: &str, text: &str) -> Result<Self, Unavailable> {
-        let file: Self =
-            toml::from_str(text).map_err(|error| Unavailable(format!("{path}: {error}")))?;
+        let file: Self = toml::from_str(text).map_err(|error| Unavailable(format!("{path}: {error}")))?;
         file.check().map_err(|wrong| Unavailable(format!("{path}: {wrong}")))?;
         Ok(file)
     }
@@ -226,9 +225,8 @@ mod tests {
     #[test]
     fn invalid_files_are_rejected() {
         let text = KNOWN[0].1;
-        let refusal = |from: &str, to: &str| {
-            DeviceFile::parse("k40m.toml", &text.replace(from, to)).unwrap_err().to_string()
-        };
+        let refusal =
+            |from: &str, to: &str| DeviceFile::parse("k40m.toml", &text.replace(from, to)).unwrap_err().to_string();
         assert!(refusal("l1_kib = 48", "l1_kb = 48").contains("l1_kb"), "an unknown key");
         assert!(refusal("\"3.5\"", "\"3\"").contains("'3' is not like"));
         let numbers = text.lines().filter_map(|line| {
@@ -244,10 +242,7 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, 20);
-        assert_eq!(
-            refusal("l2_gbs = 340", "l2_gbs = 0"),
-            "k40m.toml: l2_gbs = 0: it must be from 0.1 to 1000000"
-        );
+        assert_eq!(refusal("l2_gbs = 340", "l2_gbs = 0"), "k40m.toml: l2_gbs = 0: it must be from 0.1 to 1000000");
         let Unavailable(unknown) = DeviceFile::find("h20").unwrap_err();
         assert!(unknown.contains("no model 'h20'") && unknown.contains("h200"), "{unknown}");
     }

@@ -11,9 +11,7 @@ use super::state::{Model, Work, outside};
 use crate::device::cuda::nvrtc::Unit;
 use crate::device::cusparse::CuSparse;
 use crate::device::driver::{Driver, Modelled};
-use crate::device::launch::{
-    Address, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
-};
+use crate::device::launch::{Address, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument};
 use crate::device::{Failed, Program, Unavailable, Unprepared};
 use spmv_matrix::device::facts::{Activity, Clocks, Energy, Facts};
 use spmv_matrix::scalar::Precision;
@@ -50,8 +48,7 @@ impl Driver for Model {
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
         self.check_no_capture("an allocation")?;
         let memory = &mut self.machine.borrow_mut().memory;
-        let fits =
-            memory.allocated_bytes().0.saturating_add(bytes as u64) <= self.facts.memory_bytes;
+        let fits = memory.allocated_bytes().0.saturating_add(bytes as u64) <= self.facts.memory_bytes;
         let address = fits.then(|| memory.allocate(bytes)).flatten();
         address.ok_or_else(|| Failed(format!("out of memory for {bytes} bytes")))
     }

@@ -79,13 +79,7 @@ impl Model {
         }
     }
 
-    pub(super) fn resident(
-        &self,
-        loaded: &Loaded,
-        kernel: &Kernel,
-        threads: u32,
-        shared_bytes: u32,
-    ) -> u32 {
+    pub(super) fn resident(&self, loaded: &Loaded, kernel: &Kernel, threads: u32, shared_bytes: u32) -> u32 {
         let blocks = self.limits.blocks(&loaded.usage(kernel), threads, shared_bytes);
         blocks.min(self.most_blocks)
     }
@@ -127,12 +121,7 @@ impl Model {
         })
     }
 
-    fn launch_timed(
-        &self,
-        launch: &Launch,
-        loaded: &Loaded,
-        most: usize,
-    ) -> Result<(), Box<Fault>> {
+    fn launch_timed(&self, launch: &Launch, loaded: &Loaded, most: usize) -> Result<(), Box<Fault>> {
         let start = Instant::now();
         let machine = &mut *self.machine.borrow_mut();
         let Some((_, timing)) = &self.timing else { return machine.launch(launch, None) };

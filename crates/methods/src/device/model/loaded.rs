@@ -45,9 +45,8 @@ pub fn compile(architecture: (u32, u32), mut unit: Unit) -> Result<(Ptx, Vec<Usa
     let text = match nvrtc::compiler(&Target { architecture, driver: None }) {
         Ok(compiler) => {
             // The PTX, followed by the compiler's log as comments.
-            let annotated = |Compiled { ptx, log, .. }| {
-                log.lines().fold(ptx, |ptx, line| ptx + LOG + line).into_bytes()
-            };
+            let annotated =
+                |Compiled { ptx, log, .. }| log.lines().fold(ptx, |ptx, line| ptx + LOG + line).into_bytes();
             let compile = || compiler.compile(&unit).map(annotated);
             let key = unit.key().and([compiler.name(), "ptx".into()]);
             let text = cache.get_or(&key, compile)?;
@@ -58,7 +57,6 @@ pub fn compile(architecture: (u32, u32), mut unit: Unit) -> Result<(Ptx, Vec<Usa
     };
     let text = String::from_utf8(text).map_err(|_| Failed("the PTX is not valid UTF-8".into()))?;
     let log: Vec<_> = text.split(LOG).skip(1).collect();
-    let ptx = Ptx::parse(&text)
-        .map_err(|error| Failed(format!("{}: error in the PTX: {error}", unit.name)))?;
+    let ptx = Ptx::parse(&text).map_err(|error| Failed(format!("{}: error in the PTX: {error}", unit.name)))?;
     Ok((ptx, Usage::of(&log.join("\n"))))
 }

@@ -4,9 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use ptx_machine::coalesce::{LINE, SECTOR};
-use ptx_machine::model::{
-    Cache, Counts as InstructionCounts, Cure, Gpu, Recorder, Traffic, replay,
-};
+use ptx_machine::model::{Cache, Counts as InstructionCounts, Cure, Gpu, Recorder, Traffic, replay};
 use ptx_machine::program::{Access, Atomic, Operation, Space};
 use ptx_machine::{Fault, Kernel, Launch, Machine};
 
@@ -59,9 +57,7 @@ impl Timing {
                 replay(gpu, l2, blocks.into_iter(), resident, shared_bytes)
             });
             // Sending fails only if the other thread has panicked, which is reported when it is joined.
-            let mut recorder = Recorder::new(launch.kernel, gpu, *cure, warps, move |block| {
-                drop(sender.send(block))
-            });
+            let mut recorder = Recorder::new(launch.kernel, gpu, *cure, warps, move |block| drop(sender.send(block)));
             let ran = machine.launch(launch, Some(&mut recorder));
             let counts = recorder.end();
             let traffic = replayed.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause));
@@ -113,8 +109,7 @@ fn counts(
         written_bytes,
         cycles: traffic.cycles,
         mean_cycles: traffic.mean_cycles,
-        occupied_cycles: traffic.warp_cycles
-            / (gpu.multiprocessors * limits.threads as usize / 32) as f64,
+        occupied_cycles: traffic.warp_cycles / (gpu.multiprocessors * limits.threads as usize / 32) as f64,
         busy: Busy {
             memory: (read_bytes + written_bytes) as f64 / gpu.memory_bytes_per_cycle,
             l2: (SECTOR * traffic.l2.0) as f64 / gpu.l2_bytes_per_cycle,

@@ -17,10 +17,8 @@ pub fn l2_kib_per_copy(facts: &Facts) -> usize {
 
 pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
     let of_all = [("day", day.to_owned())].into_iter();
-    let values =
-        of_all.chain(reported(facts)).chain(published(facts, measured)).chain(gauged(measured));
-    values
-        .fold(TEMPLATE.to_owned(), |text, (key, value)| text.replace(&format!("{{{key}}}"), &value))
+    let values = of_all.chain(reported(facts)).chain(published(facts, measured)).chain(gauged(measured));
+    values.fold(TEMPLATE.to_owned(), |text, (key, value)| text.replace(&format!("{{{key}}}"), &value))
 }
 
 /// A key and its value.
@@ -64,8 +62,7 @@ fn compiled_for(facts: &Facts) -> String {
     if facts.compute_capability >= FIRST_COMPILED {
         return String::new();
     }
-    "# The oldest architecture for which the kernels can be compiled.\ncompiled_for = \"6.0\"\n"
-        .into()
+    "# The oldest architecture for which the kernels can be compiled.\ncompiled_for = \"6.0\"\n".into()
 }
 
 fn matrix_cycles(facts: &Facts, double_cycles: f64) -> String {

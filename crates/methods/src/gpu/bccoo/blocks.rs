@@ -75,8 +75,7 @@ impl Tiling {
     /// Returns the index of a value: in the order of the columns, with the rows of a block `threads` entries apart.
     fn value_place(self, block: usize, row: usize, col: usize) -> usize {
         let Shape { rows, cols } = self.shape;
-        let (item, thread) =
-            (self.column_place(block) / self.threads, self.column_place(block) % self.threads);
+        let (item, thread) = (self.column_place(block) / self.threads, self.column_place(block) % self.threads);
         ((item * rows + row) * self.threads + thread) * cols + col
     }
 }

@@ -7,8 +7,7 @@ pub const BLOCKS: [&str; 4] = ["8x12", "4x8x12", "8x8x8", "16x8x4"];
 
 /// Parses the shape of a block; two numbers mean one lane per row.
 pub fn shape(block: &str) -> Dim3 {
-    let mut numbers: Vec<u32> =
-        block.split('x').map(|word| word.parse().expect("its parts are numbers")).collect();
+    let mut numbers: Vec<u32> = block.split('x').map(|word| word.parse().expect("its parts are numbers")).collect();
     if numbers.len() == 2 {
         numbers.insert(0, 1);
     }

@@ -123,12 +123,7 @@ mod tests {
 
     /// Returns the format of a tile of `height` × `width` whose rows have the first `lengths` cells as entries, or
     /// whose columns have if `transposed`.
-    fn format_of(
-        height: usize,
-        width: usize,
-        lengths: &[usize],
-        transposed: bool,
-    ) -> [(Format, usize); 2] {
+    fn format_of(height: usize, width: usize, lengths: &[usize], transposed: bool) -> [(Format, usize); 2] {
         let row = |(row, &length): (usize, &usize)| (0..length).map(move |col| (row, col));
         let cells = lengths.iter().enumerate().flat_map(row);
         let place = |(row, col)| (if transposed { col * 16 + row } else { row * 16 + col }) as u8;

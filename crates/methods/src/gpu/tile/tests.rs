@@ -22,10 +22,8 @@ fn matrix(rows: usize, cols: usize) -> Csr<f64> {
         _ => (r * 7 + c * 3).is_multiple_of(25),
     };
     let cells = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
-    let some =
-        cells.filter(|&(row, col)| is_entry(row % 16, col % 16, (row / 16 * 7 + col / 16) % 7));
-    let triplets: Vec<_> =
-        some.map(|(row, col)| (row, col, (row * cols + col + 1) as f64)).collect();
+    let some = cells.filter(|&(row, col)| is_entry(row % 16, col % 16, (row / 16 * 7 + col / 16) % 7));
+    let triplets: Vec<_> = some.map(|(row, col)| (row, col, (row * cols + col + 1) as f64)).collect();
     Csr::from_triplets(rows, cols, &triplets)
 }
 

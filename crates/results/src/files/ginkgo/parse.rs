@@ -59,14 +59,11 @@ pub fn parse(path: &Path, text: &[u8], given: Option<Unit>) -> Result<(Vec<Row>,
              Ginkgo's spmv benchmark"
         )
     };
-    let matrices: Vec<Matrix> =
-        serde_json::from_slice(text).map_err(|error| foreign(error.to_string()))?;
+    let matrices: Vec<Matrix> = serde_json::from_slice(text).map_err(|error| foreign(error.to_string()))?;
     if matrices.iter().all(|matrix| matrix.spmv.is_none()) {
         return Err(foreign("no object in it has the key 'spmv'".into()));
     }
-    if let Some(matrix) =
-        matrices.iter().find(|matrix| !matrix.sizes().all(|size| size < SIZE_LIMIT))
-    {
+    if let Some(matrix) = matrices.iter().find(|matrix| !matrix.sizes().all(|size| size < SIZE_LIMIT)) {
         let size = "an impossible size (2^48 rows, columns or nonzeros, or more)";
         return Err(foreign(format!("{} has {size}", matrix.file(0))));
     }
@@ -89,11 +86,7 @@ fn times(matrices: &[Matrix]) -> Vec<Time<'_>> {
 }
 
 /// Returns the unit of the times, and the reason for choosing it.
-fn unit(
-    times: &[Time],
-    given: Option<Unit>,
-    is_ours: bool,
-) -> Result<(Unit, &'static str), String> {
+fn unit(times: &[Time], given: Option<Unit>, is_ours: bool) -> Result<(Unit, &'static str), String> {
     let implausible = |unit| times.iter().find(move |time| !time.is_plausible(unit));
     let known = given
         .map(|unit| (unit, "as given by --ginkgo-times"))
@@ -117,8 +110,7 @@ mod tests {
 
     use super::*;
 
-    const SMALL: &str =
-        r#""problem": {"group": "HB", "name": "small", "rows": 4, "columns": 3, "nonzeros": 1000}"#;
+    const SMALL: &str = r#""problem": {"group": "HB", "name": "small", "rows": 4, "columns": 3, "nonzeros": 1000}"#;
 
     fn read(text: &str, given: Option<Unit>) -> Result<(Vec<Row>, String), String> {
         parse("a.json".as_ref(), text.as_bytes(), given).map_err(|error| error.to_string())

@@ -96,23 +96,13 @@ fn methods_are_compared_in_the_processes_that_measured_both() {
         let row = row(&(name, Some(setup), time.value, 50.0));
         Row { process_ms: Some(Processes(times.to_vec())), ..row }
     };
-    let rows = [
-        row("c", 0.0, &[1.06, 1.04]),
-        row("b", 9.0, &[1.0, 1.0, 3.0]),
-        row("a", 9.0, &[1.02, 1.01, 3.03]),
-    ];
+    let rows = [row("c", 0.0, &[1.06, 1.04]), row("b", 9.0, &[1.0, 1.0, 3.0]), row("a", 9.0, &[1.02, 1.01, 3.03])];
     assert_eq!(named(&rows, None, &[]), [1, 2, 0]);
     assert_eq!(named(&rows[..2], None, &[]), [1, 0]);
     assert_eq!((named(&rows[..1], None, &[]), named(&rows, Some(9), &[])), (vec![], vec![0, 1]));
     // Of methods that the third process left out, one is named only if it was surely faster than those that it measured.
-    for (times, expected) in
-        [([1.51, 1.51], [0, 1].as_slice()), ([1.3, 1.6], &[0, 1]), ([1.3, 1.3], &[0, 2])]
-    {
-        let third = [
-            row("b", 9.0, &[1.0, 1.0, 1.0]),
-            row("c", 0.0, &[1.5, 1.5, 2.0]),
-            row("e", 0.0, &times),
-        ];
+    for (times, expected) in [([1.51, 1.51], [0, 1].as_slice()), ([1.3, 1.6], &[0, 1]), ([1.3, 1.3], &[0, 2])] {
+        let third = [row("b", 9.0, &[1.0, 1.0, 1.0]), row("c", 0.0, &[1.5, 1.5, 2.0]), row("e", 0.0, &times)];
         assert_eq!(named(&third, None, &[]), expected);
         // So it is if all processes measured all, but `c` is preferred.
         let [b, mut c, e] = third;
@@ -121,8 +111,7 @@ fn methods_are_compared_in_the_processes_that_measured_both() {
         assert_eq!(named(&[b, c, e], None, &preferred), expected);
     }
     // A method that is hardly slower than the second, or than the fastest without setup, might be named.
-    let close =
-        [row("d", 9.0, &[1.1, 1.1]), row("e", 0.0, &[1.12, 1.12]), row("f", 9.0, &[1.12, 1.12])];
+    let close = [row("d", 9.0, &[1.1, 1.1]), row("e", 0.0, &[1.12, 1.12]), row("f", 9.0, &[1.12, 1.12])];
     let more = [&rows[..], &close].concat();
     assert_eq!(candidates(&more, None), [1, 2, 0, 3]);
     assert_eq!(candidates(&[&rows[..], &close[1..]].concat(), None), [1, 2, 0, 3]);

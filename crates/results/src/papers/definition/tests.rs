@@ -40,9 +40,8 @@ fn generators_lists_multiply() {
 /// 10^4 matrices are allowed. 2^70 would even overflow the integer type.
 #[test]
 fn lists_with_too_many_combinations_are_refused() {
-    let block = |matrix: &str, lists: &str| {
-        parse(&format!("[[measure]]\nmatrices = ['{matrix}']\nmethods = ['seq']\n{lists}"))
-    };
+    let block =
+        |matrix: &str, lists: &str| parse(&format!("[[measure]]\nmatrices = ['{matrix}']\nmethods = ['seq']\n{lists}"));
     let ten = "{0,1,2,3,4,5,6,7,8,9}";
     assert!(block(&ten.repeat(4), "").is_ok());
     let error = block(&"{1,2}".repeat(70), "").unwrap_err();
@@ -53,8 +52,7 @@ fn lists_with_too_many_combinations_are_refused() {
     let error = block("corpus", &lists).unwrap_err();
     let expected = "x.toml: a block has 10648 combinations of lists; at most 10000 are allowed";
     assert_eq!(error, expected);
-    let lines =
-        |count| format!("table = \"\"\"\na\n{}\"\"\"\neach = [{{}}, {{}}]\n", "1\n".repeat(count));
+    let lines = |count| format!("table = \"\"\"\na\n{}\"\"\"\neach = [{{}}, {{}}]\n", "1\n".repeat(count));
     let one = "[[measure]]\nmatrices = ['a']\nmethods = ['seq']\n".to_owned();
     assert_eq!(parse(&(one.clone() + &lines(5000))).map(|it| it.blocks.len()), Ok(10_000));
     let error = parse(&(one + &lines(5001))).unwrap_err();

@@ -24,9 +24,8 @@ impl Model {
         let own = ModelError::of(name);
         let all = ModelError::all().filter_map(|model| model.largest());
         let worst = own.largest().or(all.reduce(f64::max)).unwrap_or(0.0);
-        let percent_of = |line: &&RecordedRow| {
-            own.validated_methods.get(MethodName::parse(line.method()).method).copied()
-        };
+        let percent_of =
+            |line: &&RecordedRow| own.validated_methods.get(MethodName::parse(line.method()).method).copied();
         let percents: Option<Vec<_>> = lines.iter().map(percent_of).collect();
         let own = percents.and_then(|percents| percents.into_iter().reduce(f64::max));
         let (percent, is_validated) = (own.unwrap_or(worst), own.is_some());
@@ -46,11 +45,7 @@ impl Model {
 
     /// Returns the reason why modelled rows cannot judge the claim, if there is one. `number_if` returns the
     /// claim's number if all times of its first operand are multiplied by a factor.
-    pub fn objection(
-        &self,
-        claim: &Claim,
-        number_if: impl Fn(f64) -> Option<f64>,
-    ) -> Option<String> {
+    pub fn objection(&self, claim: &Claim, number_if: impl Fn(f64) -> Option<f64>) -> Option<String> {
         if let Some(reason) = beyond_the_model(claim) {
             return Some(format!("a model cannot judge {reason}"));
         }
@@ -60,10 +55,7 @@ impl Model {
         let survives = ends.iter().all(|&end| end == ends[0]);
         let word = if ends[0] { "hold" } else { "not hold" };
         (!survives).then(|| {
-            format!(
-                "too close to the limit for an error of modelled times of {:.0} %; it would {word}",
-                self.percent
-            )
+            format!("too close to the limit for an error of modelled times of {:.0} %; it would {word}", self.percent)
         })
     }
 }
@@ -75,16 +67,12 @@ fn beyond_the_model(claim: &Claim) -> Option<&'static str> {
         let alone = "times alone: it can judge only their ratios";
         relative(column).or_else(|| column.is_timed().then_some(alone))
     };
-    let compared = |filter: &Conditions| {
-        filter.numbers().into_iter().find_map(|name| absolute(&Column::of(name)))
-    };
+    let compared = |filter: &Conditions| filter.numbers().into_iter().find_map(|name| absolute(&Column::of(name)));
     let of_quantity = match &claim.measured {
         Quantity::Speed { .. } | Quantity::Faster { .. } | Quantity::Best { .. } => None,
         Quantity::Number { column, .. } => absolute(column),
         Quantity::Ratio { column, .. } => relative(column),
-        Quantity::Correlation { between, .. } | Quantity::Farther { between, .. } => {
-            between.iter().find_map(relative)
-        }
+        Quantity::Correlation { between, .. } | Quantity::Farther { between, .. } => between.iter().find_map(relative),
         Quantity::Share { meets, .. } => compared(meets),
     };
     of_quantity.or_else(|| compared(&claim.conditions))

@@ -2,9 +2,7 @@
 
 use super::super::claim::Quantity;
 use crate::files::read::RecordedRow;
-use crate::report::matched::{
-    Numbers, best_share, correlation, numbers, speeds, speeds_with_setup,
-};
+use crate::report::matched::{Numbers, best_share, correlation, numbers, speeds, speeds_with_setup};
 use crate::report::select::Select;
 use crate::statistics::{Statistic, percentage};
 
@@ -13,9 +11,8 @@ pub type Measured<'a> = (Option<f64>, Vec<&'a RecordedRow>);
 
 /// Computes a quantity as if the times of its first operand were `slower` times those in the rows.
 pub fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> Measured<'a> {
-    let of_select = |select: &Select| -> Vec<&RecordedRow> {
-        lines.iter().copied().filter(|line| select.meets(line)).collect()
-    };
+    let of_select =
+        |select: &Select| -> Vec<&RecordedRow> { lines.iter().copied().filter(|line| select.meets(line)).collect() };
     let correct = |of| of_select(of).into_iter().filter(|line| line.is_ok()).collect::<Vec<_>>();
     match quantity {
         Quantity::Speed { of, over, statistic, products } => {
@@ -34,12 +31,9 @@ pub fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) 
             let share = best_share(lines, of, among, slower);
             (share.map(|(share, _)| 100.0 * share), correct(of))
         }
-        Quantity::Number { of, column, statistic } => {
-            reduced(*statistic, numbers(of_select(of), column))
-        }
+        Quantity::Number { of, column, statistic } => reduced(*statistic, numbers(of_select(of), column)),
         Quantity::Ratio { of, over, column, statistic } => {
-            let [above, below] =
-                [of, over].map(|select| reduced(*statistic, numbers(of_select(select), column)));
+            let [above, below] = [of, over].map(|select| reduced(*statistic, numbers(of_select(select), column)));
             let factor = match column {
                 rate if rate.is_timed() && rate.more_is_better() => 1.0 / slower,
                 time if time.is_timed() => slower,

@@ -41,9 +41,7 @@ fn assert_near(measured: &str, expected: f64) {
 
 #[test]
 fn quantities_equal_those_computed_by_hand() {
-    let speed = |statistic: &str| {
-        format!("speed = {{ of = 'ours', over = 'theirs', statistic = '{statistic}' }}")
-    };
+    let speed = |statistic: &str| format!("speed = {{ of = 'ours', over = 'theirs', statistic = '{statistic}' }}");
     assert_near(&speed("max"), 2.0);
     assert_near(&speed("min"), 0.75);
     // 3 / (1/2 + 4/3 + 1) = 3 / (17/6)
@@ -131,8 +129,7 @@ fn a_number_whose_interval_contains_the_limit_is_not_distinguishable() {
 fn missing_numbers_have_a_reason() {
     let why = |of: &str, rest: &str| {
         let speed = format!("speed = {{ of = '{of}', over = 'theirs', statistic = 'mean' }}");
-        let judgement =
-            judge(&claim(&speed, &format!("holds = '> 1'\n{rest}")), &[], &lines(), false);
+        let judgement = judge(&claim(&speed, &format!("holds = '> 1'\n{rest}")), &[], &lines(), false);
         assert_eq!((judgement.measured, judgement.verdict), (None, ClaimVerdict::CannotBeJudged));
         judgement.why.unwrap()
     };
@@ -166,8 +163,7 @@ fn ratios_of_modelled_times_are_judged_outside_the_models_error() {
     let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";
     let of_all = "speed = { of = 'ours', over = 'absent*', statistic = 'mean' }";
     // 4 over 4 ms.
-    let slower =
-        "ratio = { of = 'ours', over = 'theirs', column = 'avg_spmv_ms', statistic = 'max' }";
+    let slower = "ratio = { of = 'ours', over = 'theirs', column = 'avg_spmv_ms', statistic = 'max' }";
     // On c both have the same time.
     let faster = "faster = { of = 'ours', than = 'theirs' }";
     let best = "best = { of = 'ours', among = ['theirs'] }";
@@ -225,14 +221,11 @@ fn a_claim_is_judged_on_its_own_gpu() {
     }
     let lines = [modelled("k40m"), on_v100].concat();
     let max = "speed = { of = 'ours', over = 'theirs', statistic = 'max' }";
-    let number = |rest: &str| {
-        judge(&claim(&with_kernels(max), rest), &gpus, &lines, false).measured.unwrap()
-    };
+    let number = |rest: &str| judge(&claim(&with_kernels(max), rest), &gpus, &lines, false).measured.unwrap();
     assert_eq!(number("holds = '> 1'"), 2.0);
     assert_eq!(number("holds = '> 1'\ngpu = 'v100'"), 20.0);
     // Rows of another GPU than those of the source are judged too.
     let gpus = ["p100".to_owned()];
-    let judged =
-        judge(&claim(&with_kernels(max), "holds = '> 1'"), &gpus, &modelled("k40m"), false);
+    let judged = judge(&claim(&with_kernels(max), "holds = '> 1'"), &gpus, &modelled("k40m"), false);
     assert_eq!(judged.measured, Some(2.0));
 }

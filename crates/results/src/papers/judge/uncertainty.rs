@@ -89,12 +89,7 @@ impl Draw {
 type Draws<'a> = BTreeMap<(&'a str, &'a str), Draw>;
 
 /// Multiplies the times of `line` by a random factor.
-fn vary<'a>(
-    varied: &mut RecordedRow,
-    line: &'a RecordedRow,
-    draws: &mut Draws<'a>,
-    random: &mut Xoshiro256PlusPlus,
-) {
+fn vary<'a>(varied: &mut RecordedRow, line: &'a RecordedRow, draws: &mut Draws<'a>, random: &mut Xoshiro256PlusPlus) {
     let row = &line.row;
     if row.device.and_then(Device::model_name).is_some() {
         return;
@@ -111,8 +106,7 @@ fn vary<'a>(
     };
     let by = |ms: f64| ms * shift.exp();
     varied.row.median_ms = row.typical_ms().map(by);
-    varied.row.process_ms =
-        row.process_ms.as_ref().map(|of| Processes(of.0.iter().copied().map(by).collect()));
+    varied.row.process_ms = row.process_ms.as_ref().map(|of| Processes(of.0.iter().copied().map(by).collect()));
 }
 
 #[cfg(test)]
@@ -133,14 +127,10 @@ mod tests {
         let [a, b] = [a, b].map(|logs| logs.map(f64::exp));
         let own = Estimate::of(a).unwrap().half.unwrap();
         let of_pairs = Estimate::of_pairs(&b, &a).unwrap().half.unwrap();
-        let found =
-            [sorted(shifts.iter().map(|[a, _]| *a)), sorted(shifts.iter().map(|[a, b]| b - a))];
+        let found = [sorted(shifts.iter().map(|[a, _]| *a)), sorted(shifts.iter().map(|[a, b]| b - a))];
         for (found, half) in found.iter().zip([own, of_pairs]) {
             let (low, high) = ends(found).unwrap();
-            assert!(
-                (-low / half - 1.0).abs() < 0.1 && (high / half - 1.0).abs() < 0.1,
-                "{low} {high} {half}"
-            );
+            assert!((-low / half - 1.0).abs() < 0.1 && (high / half - 1.0).abs() < 0.1, "{low} {high} {half}");
         }
         assert!(of_pairs < own / 5.0, "{of_pairs} {own}");
     }

@@ -14,10 +14,8 @@ fn key(method: &str) -> RowKey {
 }
 
 fn report(run_id: &str, file: &str, methods: &[&str]) -> MatrixReport {
-    let row = |method: &&str| Row {
-        run_id: run_id.into(),
-        ..crate::report::row(file, method, 1.0).with_key(&key(method))
-    };
+    let row =
+        |method: &&str| Row { run_id: run_id.into(), ..crate::report::row(file, method, 1.0).with_key(&key(method)) };
     let mut report = MatrixReport::default();
     report.groups.push(crate::matrix::Group::of(methods.iter().map(row).collect()));
     report

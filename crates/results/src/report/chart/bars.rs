@@ -110,8 +110,8 @@ impl<'a> Layout<'a> {
         for (category, name) in self.bars.categories.iter().enumerate() {
             let interval = interval(series, category);
             let middle = self.bar(look.index, category);
-            let bar = spans(self.bars, look.index, category)
-                .and_then(|(from, to)| Some((from, to, self.value.at(to)?)));
+            let bar =
+                spans(self.bars, look.index, category).and_then(|(from, to)| Some((from, to, self.value.at(to)?)));
             if let Some((from, to, end)) = bar {
                 let start = self.value.at(from).unwrap_or(self.value.foot());
                 let half = self.thick / 2.0 - 0.75;
@@ -164,9 +164,5 @@ fn reach(bars: &Bars) -> (f64, f64) {
         }
         ends.extend(series.mean);
     }
-    if bars.value.log {
-        from_decade(ends)
-    } else {
-        around(&bars.value, ends.into_iter().chain([0.0]))
-    }
+    if bars.value.log { from_decade(ends) } else { around(&bars.value, ends.into_iter().chain([0.0])) }
 }

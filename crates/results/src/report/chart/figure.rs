@@ -81,10 +81,7 @@ pub fn text(x: f64, middle: f64, anchor: &str, content: &str) -> Text {
 /// Returns text that is written upward from `bottom`, centred horizontally at `middle`.
 pub fn upward(middle: f64, bottom: f64, content: &str) -> Text {
     let (x, y) = (tenth(middle + BASELINE), tenth(bottom));
-    Text::new(clean(content))
-        .set("x", x)
-        .set("y", y)
-        .set("transform", format!("rotate(-90 {x} {y})"))
+    Text::new(clean(content)).set("x", x).set("y", y).set("transform", format!("rotate(-90 {x} {y})"))
 }
 
 /// Returns a name, shortened to the available width. A shortened name has a tooltip with the full name.
@@ -107,8 +104,7 @@ pub fn line(from: (f64, f64), to: (f64, f64)) -> Line {
 }
 
 pub fn path(corners: impl IntoIterator<Item = (f64, f64)>) -> Path {
-    let places: Vec<_> =
-        corners.into_iter().map(|(x, y)| format!("{} {}", tenth(x), tenth(y))).collect();
+    let places: Vec<_> = corners.into_iter().map(|(x, y)| format!("{} {}", tenth(x), tenth(y))).collect();
     Path::new().set("d", format!("M{}", places.join("L")))
 }
 
@@ -184,10 +180,8 @@ fn lines(group: Group, texts: &[String], top: f64) -> Group {
 }
 
 /// The Viridis colour map at equal distances, from the darkest to the lightest colour.
-const VIRIDIS: [u32; 10] = [
-    0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6dcd59, 0xb4de2c,
-    0xfde725,
-];
+const VIRIDIS: [u32; 10] =
+    [0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6dcd59, 0xb4de2c, 0xfde725];
 
 /// Returns the colour for a share (0 to 1) of the range, and the text colour for it.
 pub fn viridis(share: f64) -> (String, &'static str) {
@@ -211,11 +205,8 @@ mod tests {
     /// The widths are in thousandths of the font size, from the font itself.
     #[test]
     fn texts_are_not_wider_than_estimated() {
-        let luxembourg =
-            [278, 634, 592, 615, 974, 635, 612, 634, 411, 635, 500, 612, 521, 974].iter().sum();
-        for (text, width) in
-            [("luxembourg_osm", luxembourg), ("W", 989), ("1.5M", 636 + 318 + 636 + 863)]
-        {
+        let luxembourg = [278, 634, 592, 615, 974, 635, 612, 634, 411, 635, 500, 612, 521, 974].iter().sum();
+        for (text, width) in [("luxembourg_osm", luxembourg), ("W", 989), ("1.5M", 636 + 318 + 636 + 863)] {
             assert!(1000.0 * text_width(text) / FONT >= f64::from(width), "{text}");
         }
     }

@@ -16,8 +16,8 @@ const SWITCHABLE_ABOVE: usize = 6;
 /// contrast (WCAG 2) is above 2 on white and above 3 on #0d1117, and no two are nearer than 0.078 in Oklab, for normal
 /// vision and without one of the three kinds of cones (Machado, Oliveira and Fernandes, 2009).
 const COLOURS: [&str; 12] = [
-    "#2b72c8", "#ef8a17", "#3bc671", "#ce0dbb", "#a1617d", "#9010ff", "#ce0709", "#7c9b6f",
-    "#df90f7", "#3f6f45", "#b465ff", "#aeadbc",
+    "#2b72c8", "#ef8a17", "#3bc671", "#ce0dbb", "#a1617d", "#9010ff", "#ce0709", "#7c9b6f", "#df90f7", "#3f6f45",
+    "#b465ff", "#aeadbc",
 ];
 
 /// The marks as SVG paths relative to the marked point, and whether they are filled.
@@ -240,10 +240,7 @@ mod tests {
     fn a_method_has_the_same_style_in_all_charts() {
         assert_eq!(styles(&["packed", "merge"]), [1, 0]);
         assert_eq!(styles(&["merge f64", "merge f32", "gpu-merge"]), [0, 12, 24]);
-        assert_eq!(
-            styles(&["csr2:srs=8", "csr2:srs=16", "csr2:srs=32", "csr2:srs=64"]),
-            [0, 1, 2, 3]
-        );
+        assert_eq!(styles(&["csr2:srs=8", "csr2:srs=16", "csr2:srs=32", "csr2:srs=64"]), [0, 1, 2, 3]);
         assert_eq!(styles(&["ginkgo:csr", "merge"]), [0, 1], "an unknown method");
     }
 
@@ -252,8 +249,7 @@ mod tests {
         let looks: Vec<_> = (0..48).map(Look::of).collect();
         for (index, look) in looks.iter().enumerate() {
             for other in &looks[..index] {
-                let alike =
-                    [look.mark == other.mark, look.dash == other.dash, look.fill == other.fill];
+                let alike = [look.mark == other.mark, look.dash == other.dash, look.fill == other.fill];
                 assert!(look.colour != other.colour || alike == [false; 3], "{index}");
             }
         }

@@ -134,9 +134,8 @@ impl<'a> Layout<'a> {
         if series.mark != Mark::Trend || places.iter().all(|(_, point)| point.spread.is_none()) {
             return None;
         }
-        let edge = |which: usize| {
-            places.iter().map(move |&((x, y), point)| (x, self.ends(point).map_or(y, |e| e[which])))
-        };
+        let edge =
+            |which: usize| places.iter().map(move |&((x, y), point)| (x, self.ends(point).map_or(y, |e| e[which])));
         let around = path(edge(0).chain(edge(1).rev()));
         Some(Group::new().set("fill", look.colour).set("fill-opacity", 0.18).add(around))
     }
@@ -168,9 +167,7 @@ impl<'a> Layout<'a> {
         if places.is_empty() {
             return None;
         }
-        let marks = places
-            .into_iter()
-            .map(|((x, y), point)| look.mark_at(x, y).add(tip(&tooltip(series, point))));
+        let marks = places.into_iter().map(|((x, y), point)| look.mark_at(x, y).add(tip(&tooltip(series, point))));
         Some(marks.fold(look.marks(), Group::add))
     }
 }

@@ -58,11 +58,7 @@ fn around_log((low, high): (f64, f64)) -> (f64, f64) {
 fn around_linear((low, high): (f64, f64)) -> (f64, f64) {
     let size = low.abs().max(high.abs());
     if !apart(low, high) {
-        return if size < 1e-290 {
-            (0.0, 1.0)
-        } else {
-            evenly(low - size / 2.0, high + size / 2.0)
-        };
+        return if size < 1e-290 { (0.0, 1.0) } else { evenly(low - size / 2.0, high + size / 2.0) };
     }
     if low > 0.0 && low <= high / 2.0 {
         evenly(0.0, high)
@@ -107,8 +103,7 @@ impl Scale {
 
     /// Returns the position of a number as a fraction of the axis: 0 at its beginning, 1 at its end.
     pub fn share(&self, number: f64) -> f64 {
-        let [low, high, number] =
-            [self.low, self.high, number].map(|n| if self.log { n.log10() } else { n });
+        let [low, high, number] = [self.low, self.high, number].map(|n| if self.log { n.log10() } else { n });
         (number - low) / (high - low)
     }
 
@@ -170,8 +165,7 @@ impl Scale {
 
     /// Returns the multiples `times` of every `by`-th power of ten within the range.
     fn multiples(&self, times: &[f64], by: i32) -> Vec<f64> {
-        let [first, last] =
-            [self.low, self.high].map(|end| (end.log10().floor() as i32).div_euclid(by));
+        let [first, last] = [self.low, self.high].map(|end| (end.log10().floor() as i32).div_euclid(by));
         let powers = (first..=last).map(|exponent| 10f64.powi(exponent * by));
         let numbers = powers.flat_map(|power| times.iter().map(move |times| times * power));
         let least = self.low.max(self.least_step);
@@ -227,16 +221,11 @@ pub fn power(number: f64, step: f64) -> String {
 fn fixed(number: f64, step: f64) -> String {
     let digits = (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{number:.digits$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn superscript(number: i32) -> String {
-    let raised =
-        |digit: char| digit.to_digit(10).and_then(|digit| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize));
+    let raised = |digit: char| digit.to_digit(10).and_then(|digit| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize));
     number.to_string().chars().map(|digit| raised(digit).unwrap_or('⁻')).collect()
 }
 

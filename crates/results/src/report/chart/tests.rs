@@ -161,8 +161,7 @@ fn texts_lie_in_the_figure_and_never_on_each_other() {
 
 #[test]
 fn coordinates_are_numbers_to_a_tenth() {
-    const PLACES: [&str; 10] =
-        ["x", "y", "x1", "x2", "y1", "y2", "width", "height", "viewBox", "transform"];
+    const PLACES: [&str; 10] = ["x", "y", "x1", "x2", "y1", "y2", "width", "height", "viewBox", "transform"];
     let check = |document: &Document| {
         let attributes = document.descendants().flat_map(|node| node.attributes());
         for attribute in attributes.filter(|attribute| PLACES.contains(&attribute.name())) {
@@ -322,16 +321,13 @@ fn points_that_are_left_out_do_not_extend_the_axes() {
 
 #[test]
 fn names_and_numbers_are_written() {
-    let of = |chart: &Chart| {
-        seen(chart, |of| texts(of).iter().map(|text| text.1).collect::<Vec<_>>().join(" | "))
-    };
+    let of = |chart: &Chart| seen(chart, |of| texts(of).iter().map(|text| text.1).collect::<Vec<_>>().join(" | "));
     let two = Chart::Bars(bars(false, false, 2, &[&[Some(1.0), Some(2.0)]]));
     assert_eq!(
         of(&two),
         "cusparse-csr:algorithm=0 (mean 1.00) | speed over mkl-ie → | 0 | 0.5 | 1 | 1.5 | 2 | 2.5 | 3 | 3.5 | 4 | 0 | \
          1gen:uni"
     );
-    let cells =
-        "% of the fastest | 0 | 100 | 20 | 40 | 60 | 80 | 0 | 1gen:u | 0 | 1gen:u | 50 | 100 | 100";
+    let cells = "% of the fastest | 0 | 100 | 20 | 40 | 60 | 80 | 0 | 1gen:u | 0 | 1gen:u | 50 | 100 | 100";
     assert_eq!(of(&heat(2, 2, 50.0)), cells);
 }

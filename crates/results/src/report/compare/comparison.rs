@@ -33,12 +33,10 @@ impl<'a> Comparison<'a> {
     pub fn of(a: Compared<'a>, b: Compared<'a>, in_turns: bool) -> Result<Self> {
         let pairs = pairs(&a, &b, in_turns).map_err(Error::msg)?;
         let keys: BTreeSet<_> = pairs.iter().map(|pair| pair.key.without_matrix()).collect();
-        let changed: Vec<_> =
-            pairs.iter().filter_map(|pair| Some((pair.key, pair.change.clone()?))).collect();
+        let changed: Vec<_> = pairs.iter().filter_map(|pair| Some((pair.key, pair.change.clone()?))).collect();
         let overall = Mean::of(&changed);
         let methods = grouped(changed, |(key, _)| key.without_matrix()).into_iter();
-        let mean =
-            |(method, changed): (Key, Vec<_>)| Some((method.label(&keys), Mean::of(&changed)?));
+        let mean = |(method, changed): (Key, Vec<_>)| Some((method.label(&keys), Mean::of(&changed)?));
         let methods = methods.filter_map(mean).collect();
         Ok(Self { a, b, pairs, methods, overall, keys, by_values: false })
     }
@@ -48,10 +46,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Returns the losses from the first to the second of two sides.
-    pub(super) fn losses(
-        &self,
-        sides: fn(&Pair<'a>) -> [Option<&'a RecordedRow>; 2],
-    ) -> Vec<Loss<'a>> {
+    pub(super) fn losses(&self, sides: fn(&Pair<'a>) -> [Option<&'a RecordedRow>; 2]) -> Vec<Loss<'a>> {
         let loss = |pair: &Pair<'a>| {
             let sides = sides(pair);
             let is_lost = sides.map(|line| line.is_some_and(RecordedRow::is_ok)) == [true, false];

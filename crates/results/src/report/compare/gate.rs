@@ -48,11 +48,8 @@ impl Comparison<'_> {
     /// Returns what limits are about, in percent: of the means, and of the pairs.
     pub fn judged(&self, means: Option<f64>, pairs: Option<f64>) -> Vec<Judged> {
         let means = means.into_iter().flat_map(|percent| {
-            self.means().map(move |(label, mean)| Judged {
-                label: label.to_owned(),
-                ratio: mean.ratio,
-                percent,
-            })
+            self.means()
+                .map(move |(label, mean)| Judged { label: label.to_owned(), ratio: mean.ratio, percent })
         });
         let pairs = pairs.into_iter().flat_map(|percent| {
             self.pairs.iter().filter_map(move |pair| {

@@ -90,11 +90,7 @@ pub(super) struct Pair<'a> {
 }
 
 /// Returns all pairs, also of a row without a counterpart, or why the files are not compared.
-pub(super) fn pairs<'a>(
-    a: &Compared<'a>,
-    b: &Compared<'a>,
-    in_turns: bool,
-) -> Result<Vec<Pair<'a>>, String> {
+pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>, in_turns: bool) -> Result<Vec<Pair<'a>>, String> {
     let (in_a, in_b) = (Rows::of(a)?, Rows::of(b)?);
     let (a, b) = (a.name, b.name);
     let first = in_a.keys.first().zip(in_b.keys.first());
@@ -166,9 +162,9 @@ impl<'a> Rows<'a> {
         self.keys.push(key);
         match self.measured.insert(key, line) {
             None => Ok(()),
-            Some(_) => Err(format!(
-                "{file} contains two rows of {described}; put only the rows of one run into a file"
-            )),
+            Some(_) => {
+                Err(format!("{file} contains two rows of {described}; put only the rows of one run into a file"))
+            }
         }
     }
 
@@ -195,16 +191,12 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
     if !options.is_empty() {
         why.push(format!("{options}; run one of them again with the options of the other"));
     }
-    let otherwise =
-        "no two rows have the same matrix, method, precision, device, threads and transpose";
+    let otherwise = "no two rows have the same matrix, method, precision, device, threads and transpose";
     if why.is_empty() { otherwise.into() } else { why.join("; ") }
 }
 
 /// Returns the file, the first fact in which the matrices of two rows differ, as text for each, and an explanation.
-fn difference<'a>(
-    a: &'a RecordedRow,
-    b: &RecordedRow,
-) -> Option<(&'a str, [String; 2], &'static str)> {
+fn difference<'a>(a: &'a RecordedRow, b: &RecordedRow) -> Option<(&'a str, [String; 2], &'static str)> {
     let (file, a_row, b_row) = (&a.row.file[..], &a.row, &b.row);
     let other_file = "they are different files";
     let other_form = "one of them was read with --no-expand, or they are different files";

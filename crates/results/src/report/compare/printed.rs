@@ -98,14 +98,13 @@ impl Comparison<'_> {
         for (key, other) in losses {
             let (label, status) = (key.label(&self.keys), status(*other));
             let rank = ["wrong", "failed", "skipped"].iter().position(|of| *of == status);
-            let (severity, matrix, name) =
-                if other.is_none() && !methods.contains(&key.without_matrix()) {
-                    (ABSENT_METHOD, "", label)
-                } else if other.is_none() && !matrices.contains(key.matrix) {
-                    (ABSENT_MATRIX, "", key.matrix.to_owned())
-                } else {
-                    (rank.unwrap_or(3), key.matrix, label)
-                };
+            let (severity, matrix, name) = if other.is_none() && !methods.contains(&key.without_matrix()) {
+                (ABSENT_METHOD, "", label)
+            } else if other.is_none() && !matrices.contains(key.matrix) {
+                (ABSENT_MATRIX, "", key.matrix.to_owned())
+            } else {
+                (rank.unwrap_or(3), key.matrix, label)
+            };
             let reason = other.and_then(|line| line.row.reason.text()).unwrap_or_default();
             groups.entry((severity, matrix, status, reason)).or_default().insert(name);
         }
@@ -164,15 +163,12 @@ impl Comparison<'_> {
     /// Returns the largest changes beyond the intervals, slower ones at the left, faster ones at the right.
     fn changes_table(&self) -> Table {
         let texts = |judgement: Judgement| -> Vec<String> {
-            let changes =
-                self.pairs.iter().filter_map(|pair| Some((pair.key, pair.change.as_ref()?)));
+            let changes = self.pairs.iter().filter_map(|pair| Some((pair.key, pair.change.as_ref()?)));
             let changes = changes.filter(|(_, change)| change.judgement == judgement);
             let changes = changes.map(|(key, change)| (key, change.ratio.value));
             let mut changes: Vec<_> = changes.collect();
             changes.sort_by(|(_, a), (_, b)| b.ln().abs().total_cmp(&a.ln().abs()));
-            let text = |(key, ratio): &(Key, f64)| {
-                format!("{ratio:.3} {} on {}", key.label(&self.keys), key.matrix)
-            };
+            let text = |(key, ratio): &(Key, f64)| format!("{ratio:.3} {} on {}", key.label(&self.keys), key.matrix);
             changes.iter().take(CHANGES).map(text).collect()
         };
         let (slower, faster) = (texts(Slower), texts(Faster));
@@ -208,8 +204,7 @@ fn range((low, high): (f64, f64)) -> String {
 }
 
 fn sentence(mean: &Mean) -> String {
-    let interval =
-        mean.ratio.interval().map_or(String::new(), |ends| format!(" ({})", range(ends)));
+    let interval = mean.ratio.interval().map_or(String::new(), |ends| format!(" ({})", range(ends)));
     let [faster, same, slower, unknown] = mean.counts;
     format!(
         "over all {} pairs B takes {:.3} times as long as A{interval}: {faster} faster, {same} the same, \

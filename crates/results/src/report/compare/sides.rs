@@ -31,9 +31,7 @@ pub fn check_once(name: &str, lines: &[RecordedRow]) -> Result<(), String> {
     let mut measured = lines.iter().filter(|line| !line.method().is_empty());
     let Some(again) = measured.find(|line| !keys.insert(Key::of(line))) else { return Ok(()) };
     let (method, file) = (again.method(), &again.row.file);
-    Err(format!(
-        "{name} contains two rows of {method} on {file}; put only the rows of one run into a file"
-    ))
+    Err(format!("{name} contains two rows of {method} on {file}; put only the rows of one run into a file"))
 }
 
 /// Divides the times of a run by those of a method on the same matrix with the same settings. Its own rows, which would
@@ -88,9 +86,7 @@ mod tests {
         let to = "ref".parse().unwrap();
         runs.iter_mut().for_each(|run| relative(run, &to));
         for row in runs.map(|mut run| run.remove(0).row) {
-            assert!(
-                (row.median_ms.unwrap() - 3.0).abs() < 1e-12 && row.uncertainty().unwrap() < 1e-9
-            );
+            assert!((row.median_ms.unwrap() - 3.0).abs() < 1e-12 && row.uncertainty().unwrap() < 1e-9);
             assert_eq!(row.process_ms, Some(Processes(vec![3.0; 3])));
         }
         let mut run = vec![self::line("merge", 3.0), self::line("ref", 1.0)];

@@ -40,9 +40,7 @@ pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>> {
     }
     let keyed: Vec<_> = sets(&files).into_iter().zip(&mut files).collect();
     let sets = grouped(keyed, |(key, _)| key.clone());
-    let lines = sets
-        .into_iter()
-        .map(|(_, files)| files.into_iter().flat_map(|(_, file)| &mut file.lines).collect());
+    let lines = sets.into_iter().map(|(_, files)| files.into_iter().flat_map(|(_, file)| &mut file.lines).collect());
     name_matrices(lines.collect());
     Ok(files)
 }

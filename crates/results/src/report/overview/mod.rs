@@ -126,8 +126,7 @@ pub fn chart(files: &[ResultFile], question: Question, kind: &str) -> Result<Str
     let specs = specs(Standings::over(&times, question.baseline).reference).into_iter();
     let view = specs.filter(|(name, _)| name == kind).map(|(_, spec)| spec.view(&recorded)).next();
     let drawn = view.as_ref().and_then(|view| Some((view.chart.as_ref()?, view)));
-    let (chart, view) =
-        drawn.with_context(|| format!("--chart {kind}: no row has what it shows"))?;
+    let (chart, view) = drawn.with_context(|| format!("--chart {kind}: no row has what it shows"))?;
     Ok(chart.to_paper(&view.title, &view.foot))
 }
 
@@ -174,12 +173,7 @@ impl Question<'_> {
     }
 }
 
-fn section(
-    setting: &str,
-    recorded: &Recorded,
-    question: Question,
-    wanted: fn(&Spec) -> bool,
-) -> Section {
+fn section(setting: &str, recorded: &Recorded, question: Question, wanted: fn(&Spec) -> bool) -> Section {
     let title = setting.to_owned();
     let Some(rates) = rates(recorded) else { return Section { title, ..Section::default() } };
     let times = standings::times(&recorded.lines);
@@ -195,9 +189,7 @@ fn section(
     // A time with its share of the setup does not pay off once more.
     let has_setup = question.planned.is_some();
     let specs = specs.filter(|spec| !has_setup || !matches!(spec, Spec::Amortisation(_)));
-    let comes_first = |spec: &Spec| {
-        matches!(spec, Spec::Winners(_) | Spec::Amortisation(_) | Spec::EachMatrix(_))
-    };
+    let comes_first = |spec: &Spec| matches!(spec, Spec::Winners(_) | Spec::Amortisation(_) | Spec::EachMatrix(_));
     let (first, others): (Vec<_>, _) = specs.partition(comes_first);
     let shown = |specs: Vec<Spec>| {
         let views = specs.into_par_iter().map(|spec| spec.view(recorded));
@@ -237,13 +229,11 @@ fn rates(recorded: &Recorded) -> Option<View> {
 /// Returns the views with their kinds. Without a baseline, those that need one are left out: they have the text between
 /// their title and the baseline.
 fn specs(baseline: Option<&str>) -> Vec<(String, Spec)> {
-    let views: BTreeMap<String, Vec<toml::Table>> =
-        toml::from_str(VIEWS).expect("the file is tested");
+    let views: BTreeMap<String, Vec<toml::Table>> = toml::from_str(VIEWS).expect("the file is tested");
     let spec = |mut keys: toml::Table| {
         let kind = keys["kind"].as_str()?.to_owned();
         if let Some(between) = keys.remove("before_baseline") {
-            let (title, between, baseline) =
-                (keys["title"].as_str()?, between.as_str()?, baseline?);
+            let (title, between, baseline) = (keys["title"].as_str()?, between.as_str()?, baseline?);
             keys.insert("title".into(), format!("{title}{between}{baseline}").into());
             keys.insert("over".into(), baseline.into());
         }

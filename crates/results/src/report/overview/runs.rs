@@ -18,8 +18,7 @@ const GROUPS: [(&str, &str); 6] = [
 ];
 
 pub fn runs(files: &[ResultFile]) -> Option<Section> {
-    let recorded: Vec<_> =
-        files.iter().filter_map(|file| Some((file, file.record.as_ref()?))).collect();
+    let recorded: Vec<_> = files.iter().filter_map(|file| Some((file, file.record.as_ref()?))).collect();
     let without = files.iter().filter(|file| file.record.is_none());
     let without = join(without.map(|file| format!("`{}.run.json`", file.name)), ", ");
     let lead = format!("Facts are missing for files without a run record: there is no {without}.");
@@ -34,9 +33,8 @@ fn view(title: &str, group: &str, recorded: &[(&ResultFile, &Value)]) -> Option<
     let names = grouped(facts.iter().flatten(), |(name, _)| name);
     let mut table = Table::of(&names).column("fact", |(name, _)| &name[..]);
     for ((file, _), facts) in recorded.iter().zip(&facts) {
-        table = table.column(&file.name, |(name, _)| {
-            facts.iter().find(|fact| fact.0 == **name).map(|fact| fact.1.clone())
-        });
+        table =
+            table.column(&file.name, |(name, _)| facts.iter().find(|fact| fact.0 == **name).map(|fact| fact.1.clone()));
     }
     let view = View::of(vec![], None, table);
     (!names.is_empty()).then(|| View { title: title.into(), ..view })
@@ -81,9 +79,7 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Null => "–".into(),
         Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => {
-            number.as_f64().map(significant).unwrap_or_default()
-        }
+        Value::Number(number) if number.is_f64() => number.as_f64().map(significant).unwrap_or_default(),
         Value::Array(parts) => parts.iter().map(shown).collect::<Vec<_>>().join(" "),
         Value::Object(parts) => {
             let known = parts.iter().filter(|(_, part)| !part.is_null());

@@ -70,16 +70,12 @@ fn verdict(entries: &Entries) -> String {
     let inexact: Vec<_> = entries.all.iter().filter(is_inexact).collect();
     if !inexact.is_empty() {
         let methods = names(&inexact, |entry| entry.line.method()).join(", ");
-        verdict += &format!(
-            " {} of {ok} results are less accurate than their precision explains: {methods}.",
-            inexact.len()
-        );
+        verdict +=
+            &format!(" {} of {ok} results are less accurate than their precision explains: {methods}.", inexact.len());
     }
     let unknown = number(|of| of.has(Status::Ok) && of.line.row.uncertainty().is_none());
     if unknown > 0 {
-        verdict += &format!(
-            " {unknown} of {ok} times have no confidence interval: they have fewer than six samples."
-        );
+        verdict += &format!(" {unknown} of {ok} times have no confidence interval: they have fewer than six samples.");
     }
     verdict
 }
@@ -97,8 +93,7 @@ fn widest(rows: &[&Entry]) -> Vec<String> {
 fn remarks(entries: &Entries) -> Vec<String> {
     let Entries { files, all, repeated, split_by_run } = entries;
     let [_, surrogates] = matrices(all.iter().map(|entry| entry.line));
-    let of_surrogates =
-        format!("Generated surrogates for matrices of the collection: {surrogates}.");
+    let of_surrogates = format!("Generated surrogates for matrices of the collection: {surrogates}.");
     let of_repeated = format!(
         "Left out because the same run has an earlier row of the same matrix and method: {repeated} of the rows."
     );
@@ -116,8 +111,7 @@ fn remarks(entries: &Entries) -> Vec<String> {
 
 pub(super) fn measured(entries: &Entries) -> Option<Section> {
     let parts = grouped(&entries.all, |entry| (&entry.file.name, entry.run(), &entry.setting));
-    let number =
-        |of: &[&Entry], is: fn(&Entry) -> bool| of.iter().filter(|entry| is(entry)).count();
+    let number = |of: &[&Entry], is: fn(&Entry) -> bool| of.iter().filter(|entry| is(entry)).count();
     let table = Table::of(&parts)
         .column("setting", |((.., setting), _)| match &setting[..] {
             "" => "no method ran",
@@ -156,9 +150,7 @@ pub(super) fn skipped(entries: &Entries) -> Option<Section> {
         .column("reason", |(_, rows)| common(rows))
         .column("rows", |(_, rows)| rows.len())
         .column("methods", |(_, rows)| names(rows, |entry| entry.line.method()).join(", "))
-        .column("matrices", |(_, rows)| {
-            listed(names(rows, |entry| entry.line.matrix()).iter(), NAMED)
-        });
+        .column("matrices", |(_, rows)| listed(names(rows, |entry| entry.line.matrix()).iter(), NAMED));
     (!reasons.is_empty()).then(|| Section::of("Skipped", table))
 }
 

@@ -100,8 +100,7 @@ fn what_repeated_values_mean_is_said_once() {
 #[test]
 fn a_table_of_every_matrix_has_the_methods_that_fit_across_a_page() {
     let methods = ["ell", "sell", "hyb", "dia", "coo", "bcsr", "csr5", "merge", "packed"];
-    let rows =
-        methods.iter().enumerate().map(|(place, method)| row("a.mtx", method, 9.0 - place as f64));
+    let rows = methods.iter().enumerate().map(|(place, method)| row("a.mtx", method, 9.0 - place as f64));
     let page = super::tables(&[file("a.csv", rows)], Question::default());
     let view = &page.sections[0].views[0];
     let columns = view.table.as_ref().unwrap().columns.join(" ");

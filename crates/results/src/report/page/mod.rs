@@ -62,9 +62,8 @@ const MOST_BYTES: usize = 500 << 10;
 fn beginning(table: &Table) -> (Table, Option<String>) {
     let all = table.rows.len();
     let rows = table.rows.iter().take(MOST_ROWS).cloned().collect();
-    let note = (all > MOST_ROWS).then(|| {
-        format!("Only the first {MOST_ROWS} of {all} rows are shown; the result files contain all.")
-    });
+    let note = (all > MOST_ROWS)
+        .then(|| format!("Only the first {MOST_ROWS} of {all} rows are shown; the result files contain all."));
     (Table { columns: table.columns.clone(), rows }, note)
 }
 
@@ -74,10 +73,8 @@ const MARK: &str = "<!-- written by spmv-bench, which may overwrite it -->";
 impl Page {
     /// Writes `report.html`, `report.md` and its charts in place of those of an earlier page. Returns their paths.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
-        let mut files = vec![
-            (folder.join("report.html"), self.to_html()),
-            (folder.join("report.md"), self.to_markdown()),
-        ];
+        let mut files =
+            vec![(folder.join("report.html"), self.to_html()), (folder.join("report.md"), self.to_markdown())];
         for (section, (_, names)) in self.sections.iter().zip(self.names()) {
             for (view, name) in section.views.iter().zip(names) {
                 let svg = view.chart.as_ref().map(|c| c.to_file(section.label(view), &view.foot));
@@ -133,9 +130,9 @@ impl Page {
         for Section { title, lead, views } in &self.sections {
             blocks.push(comments(lead, title));
             let tables = views.iter().filter_map(|view| Some((view, view.table.as_ref()?)));
-            blocks.extend(tables.map(|(view, table)| {
-                format!("{}\n{}", comments(&view.notes, &view.title), table.to_latex())
-            }));
+            blocks.extend(
+                tables.map(|(view, table)| format!("{}\n{}", comments(&view.notes, &view.title), table.to_latex())),
+            );
         }
         blocks.join("\n\n") + "\n"
     }
@@ -169,9 +166,7 @@ fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let marked = parts.map(|(index, part)| match index % 2 {
         0 => escape_markdown(part),
-        _ if part.is_empty() || part.contains(['<', '&', '[']) => {
-            escape_markdown(&format!("`{part}`"))
-        }
+        _ if part.is_empty() || part.contains(['<', '&', '[']) => escape_markdown(&format!("`{part}`")),
         _ => format!("`{part}`"),
     });
     marked.collect()

@@ -67,9 +67,8 @@ impl Agreement {
             matrices.entry(matrix(line)).or_default().push(times);
         }
         let note = |(device, matrices): (&str, BTreeMap<_, Vec<(f64, f64)>>)| {
-            let is_meant = |times: &Vec<(f64, f64)>| {
-                times.len() >= MIN_METHODS && times.iter().any(|time| time.0 >= self.long_ms)
-            };
+            let is_meant =
+                |times: &Vec<(f64, f64)>| times.len() >= MIN_METHODS && times.iter().any(|time| time.0 >= self.long_ms);
             let meant = matrices.into_values().filter(is_meant);
             let orders: Vec<_> = meant.filter_map(|times| spearman(&times)).collect();
             let median = median(&orders)?;
@@ -116,8 +115,7 @@ fn chart(cases: &[(&str, Vec<Case>)], [x, y]: &[Column; 2]) -> Chart {
     let series = cases.iter().map(|(name, cases)| (*name, dots(cases)));
     let series = drawn(Mark::Dots, series);
     let ends = ends(&series, true);
-    let guides =
-        [("equal", 1.0), ("1.5 times", NEAR_FACTOR), ("1.5 times less", 1.0 / NEAR_FACTOR)];
+    let guides = [("equal", 1.0), ("1.5 times", NEAR_FACTOR), ("1.5 times less", 1.0 / NEAR_FACTOR)];
     let guide = |(name, factor): (&str, f64)| Guide {
         name: name.into(),
         points: ends.iter().map(|&x| (x, factor * x)).collect(),

@@ -70,8 +70,7 @@ impl Amortisation {
     fn table(&self, pairs: &[(&str, Vec<Pair>)], kinds: Kinds) -> Table {
         let setups = |pairs: &[Pair]| each(pairs, |pair| Some(pair.setup / pair.over_product));
         let paid = |pairs: &[Pair]| each(pairs, Pair::break_even);
-        let quartile =
-            |pairs: &[Pair], share| quantile(paid(pairs).iter().map(|number| number.1), share);
+        let quartile = |pairs: &[Pair], share| quantile(paid(pairs).iter().map(|number| number.1), share);
         let never = |pairs: &[Pair]| (pairs.len() - paid(pairs).len()) as f64 / pairs.len() as f64;
         let setup = format!("setup (products of {})", self.over);
         Table::of(pairs)
@@ -97,8 +96,7 @@ fn first(series: &[chart::Series], pairs: &[(&str, Vec<Pair>)]) -> Vec<String> {
         own.any(|(_, pairs)| pairs.iter().any(|pair| pair.setup > pair.product))
     };
     let series: Vec<_> = series.iter().filter(|of| has_setup(&of.name)).collect();
-    let ratios =
-        |of: &&chart::Series| of.points.iter().map(|point| point.y.ln()).enumerate().collect();
+    let ratios = |of: &&chart::Series| of.points.iter().map(|point| point.y.ln()).enumerate().collect();
     let ranked = few::ranked(&series.iter().map(ratios).collect::<Vec<Vec<_>>>(), false);
     ranked.into_iter().take(SHOWN_AT_FIRST).map(|place| series[place].name.clone()).collect()
 }

@@ -58,9 +58,7 @@ impl Bars {
             .column("matrix", |&place| label(matrices[place].0))
             .column(self.by.label(), |&place| self.by.cell_of(matrices[place].1));
         for series in series {
-            table = table.column(&series.name, |&place| {
-                series.values[place].map(|value| self.value.cell(value))
-            });
+            table = table.column(&series.name, |&place| series.values[place].map(|value| self.value.cell(value)));
         }
         let mut table = table.build();
         if self.mean && !matrices.is_empty() {
@@ -73,12 +71,10 @@ impl Bars {
 /// Returns a row of means per kind of matrices.
 fn means(matrices: &[Line], series: &[BarSeries]) -> Vec<Vec<Cell>> {
     let kinds = Kinds::of_lines(&matrices.iter().map(|matrix| matrix.1).collect::<Vec<_>>());
-    let mut rows: Vec<Vec<Cell>> =
-        kinds.columns("mean").map(|name| vec![name.into(), Cell::Empty]).collect();
+    let mut rows: Vec<Vec<Cell>> = kinds.columns("mean").map(|name| vec![name.into(), Cell::Empty]).collect();
     for series in series {
         let values = matrices.iter().zip(&series.values);
-        let values: Vec<_> =
-            values.filter_map(|((_, line), value)| Some((*line, (*value)?))).collect();
+        let values: Vec<_> = values.filter_map(|((_, line), value)| Some((*line, (*value)?))).collect();
         for (row, mean) in rows.iter_mut().zip(kinds.means(&values, Statistic::Mean)) {
             row.push(mean.into());
         }

@@ -16,15 +16,13 @@ impl Kind for Best {
         let losses = Contest::losses(&contests, &shown.series);
         let ranking = Ranking::of(losses, shown.matrices().len(), false);
         let kinds = shown.kinds();
-        let chart =
-            ranking.chart(Axis::linear("mean loss: time / time of the fastest"), "geometric mean");
+        let chart = ranking.chart(Axis::linear("mean loss: time / time of the fastest"), "geometric mean");
         let table = best_table(&ranking, &wins(&shown.series), kinds);
         let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
                        matrices on which the method runs; equally fast methods all count as the fastest, and methods \
                        that chose another measured one not at all; certain: the 95 % intervals of the times of all \
                        others over its time lie above 1";
-        let notes =
-            [shown.note_on_several(), Some(meaning.into())].into_iter().chain(ranking.notes());
+        let notes = [shown.note_on_several(), Some(meaning.into())].into_iter().chain(ranking.notes());
         View { kinds, ..View::of(shown.notes(notes), chart, table) }
     }
 }

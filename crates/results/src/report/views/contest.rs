@@ -66,9 +66,10 @@ impl<'a> Contest<'a> {
         contests: &'s [Self],
         series: &'s [Series],
     ) -> impl Iterator<Item = (&'s str, Vec<(Run<'s>, f64)>)> {
-        series.iter().enumerate().map(|(place, series)| {
-            (&series.name[..], contests.iter().filter_map(|of| of.loss(place)).collect())
-        })
+        series
+            .iter()
+            .enumerate()
+            .map(|(place, series)| (&series.name[..], contests.iter().filter_map(|of| of.loss(place)).collect()))
     }
 
     /// Returns the name of the series in this place.
@@ -119,14 +120,10 @@ impl<'a> Contest<'a> {
 }
 
 /// Ranks these series, with their times divided by that of the fastest.
-fn ranking(
-    rows: &[Option<(&RecordedRow, Timing)>],
-    series: impl Iterator<Item = usize>,
-) -> Vec<(usize, f64)> {
+fn ranking(rows: &[Option<(&RecordedRow, Timing)>], series: impl Iterator<Item = usize>) -> Vec<(usize, f64)> {
     let times: Vec<_> = series.filter_map(|of| Some((of, &rows[of].as_ref()?.1))).collect();
     let Some((_, first)) = fastest(&times, |(_, time)| time) else { return Vec::new() };
-    let mut ranking: Vec<_> =
-        times.iter().map(|(series, time)| (*series, time.over(first).value)).collect();
+    let mut ranking: Vec<_> = times.iter().map(|(series, time)| (*series, time.over(first).value)).collect();
     ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
     ranking
 }

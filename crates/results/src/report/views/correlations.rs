@@ -40,9 +40,7 @@ impl Kind for Correlations {
         let before = all.len();
         all.retain(|of| of.rows >= MIN_ROWS);
         let few = before - all.len();
-        let left_out = format!(
-            "left out: {few} of {before} correlations, which have fewer than {MIN_ROWS} rows"
-        );
+        let left_out = format!("left out: {few} of {before} correlations, which have fewer than {MIN_ROWS} rows");
         let left_out = (few > 0).then_some(left_out);
         let meaning = "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and \
             timed";

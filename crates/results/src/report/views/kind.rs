@@ -115,10 +115,7 @@ pub(super) fn dot((line, (x, y)): (&RecordedRow, (f64, f64))) -> Point {
 }
 
 /// Returns series of points, each with a name. Series without points are left out.
-pub(super) fn drawn<'n>(
-    mark: Mark,
-    series: impl IntoIterator<Item = (&'n str, Vec<Point>)>,
-) -> Vec<chart::Series> {
+pub(super) fn drawn<'n>(mark: Mark, series: impl IntoIterator<Item = (&'n str, Vec<Point>)>) -> Vec<chart::Series> {
     let shown = series.into_iter().filter(|(_, points)| !points.is_empty());
     let series = |(name, points): (&str, Vec<_>)| match mark {
         Mark::Dots => thinned::dots(name, points),

@@ -79,8 +79,7 @@ impl Plane {
             Mark::Dots | Mark::Line => "unknown, infinite, or not above 0",
         };
         let left_out = timed.saturating_sub(rows().sum());
-        let left_out = (left_out > 0)
-            .then(|| format!("not drawn: {left_out} of {timed} rows ({x} or {y}: {reason})"));
+        let left_out = (left_out > 0).then(|| format!("not drawn: {left_out} of {timed} rows ({x} or {y}: {reason})"));
         shown.notes([meaning, left_out])
     }
 
@@ -131,9 +130,7 @@ fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
     let mut bins: Vec<Vec<(f64, f64)>> = Vec::new();
     for point in points {
         match bins.last_mut() {
-            Some(bin) if bin.len() < MIN_ROWS_PER_RANGE || range(bin[0].0) == range(point.0) => {
-                bin.push(point)
-            }
+            Some(bin) if bin.len() < MIN_ROWS_PER_RANGE || range(bin[0].0) == range(point.0) => bin.push(point),
             _ => bins.push(vec![point]),
         }
     }

@@ -40,10 +40,7 @@ impl Kind for Roofline {
                  than the sweep had"
             )
         });
-        View {
-            kinds,
-            ..View::of(shown.notes([Some(meaning.into()), on_above]), chart(shown), table)
-        }
+        View { kinds, ..View::of(shown.notes([Some(meaning.into()), on_above]), chart(shown), table) }
     }
 }
 
@@ -63,13 +60,7 @@ fn chart(shown: &Shown) -> Chart {
     let timed: Vec<_> = timed(shown.lines.iter().copied()).collect();
     let guides = roofs(&timed, &ends(&series, x.is_log()));
     let few = few::of_points(&series, true);
-    Chart::Plane(chart::Plane {
-        x: axis(&x),
-        y: Axis { log: true, ..axis(&y) },
-        series,
-        guides,
-        few,
-    })
+    Chart::Plane(chart::Plane { x: axis(&x), y: Axis { log: true, ..axis(&y) }, series, guides, few })
 }
 
 /// Returns a point that is labelled with the matrix and its size.

@@ -24,8 +24,7 @@ impl Kind for Scaling {
 
     fn view(&self, shown: &Shown) -> View {
         let steps = shown.each(steps);
-        let all: Vec<_> =
-            steps.iter().flat_map(|(name, of)| of.iter().map(move |step| (*name, step))).collect();
+        let all: Vec<_> = steps.iter().flat_map(|(name, of)| of.iter().map(move |step| (*name, step))).collect();
         let mean = |step: &Step| Statistic::GeometricMean.of(&step.speeds);
         let table = Table::of(&all)
             .column("method", |(name, _)| *name)
@@ -43,14 +42,11 @@ impl Kind for Scaling {
 
 fn chart(steps: &[(&str, Vec<Step>)]) -> Chart {
     let point = |step: &Step| {
-        let [y, least, most] = [Statistic::GeometricMean, Statistic::Min, Statistic::Max]
-            .map(|statistic| statistic.of(&step.speeds));
+        let [y, least, most] =
+            [Statistic::GeometricMean, Statistic::Min, Statistic::Max].map(|statistic| statistic.of(&step.speeds));
         Some(Point { x: step.threads as f64, y: y?, spread: least.zip(most), label: None })
     };
-    let series = drawn(
-        Mark::Line,
-        steps.iter().map(|(name, steps)| (*name, steps.iter().filter_map(point).collect())),
-    );
+    let series = drawn(Mark::Line, steps.iter().map(|(name, steps)| (*name, steps.iter().filter_map(point).collect())));
     let perfect = steps.iter().flat_map(|(_, steps)| steps);
     let mut perfect: Vec<_> = perfect.map(|step| (step.threads as f64, step.perfect)).collect();
     perfect.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -68,9 +64,8 @@ fn steps(series: &Series) -> Vec<Step> {
     let Some(&fewest) = counts.first().filter(|_| counts.len() > 1) else { return Vec::new() };
     let step = |&threads: &usize| {
         let own = times.iter().filter(|((count, _), _)| *count == threads);
-        let speed = |(&(_, matrix), &(_, ms)): (&(usize, Matrix), &(_, f64))| {
-            Some(times.get(&(fewest, matrix))?.1 / ms)
-        };
+        let speed =
+            |(&(_, matrix), &(_, ms)): (&(usize, Matrix), &(_, f64))| Some(times.get(&(fewest, matrix))?.1 / ms);
         let speeds = own.filter_map(speed).collect();
         Step { threads, perfect: threads as f64 / fewest as f64, speeds }
     };

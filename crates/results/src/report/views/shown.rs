@@ -57,15 +57,9 @@ pub(super) struct Series<'a> {
 
 impl<'r, 'a> Shown<'r, 'a> {
     /// Selects the rows that meet `conditions` and any of `of`, if it names some. Settings in `along` split no series.
-    pub fn of(
-        recorded: &'r Recorded<'a>,
-        conditions: &'r Conditions,
-        of: &[Select],
-        along: &[&str],
-    ) -> Self {
+    pub fn of(recorded: &'r Recorded<'a>, conditions: &'r Conditions, of: &[Select], along: &[&str]) -> Self {
         let met = recorded.lines.iter().copied().filter(|line| conditions.passes(line));
-        let (mut lines, unmeasured): (Vec<_>, Vec<_>) =
-            met.partition(|line| !line.method().is_empty());
+        let (mut lines, unmeasured): (Vec<_>, Vec<_>) = met.partition(|line| !line.method().is_empty());
         let first = |line: &RecordedRow| of.iter().position(|select| select.meets(line));
         lines.retain(|line| of.is_empty() || first(line).is_some());
         lines.sort_by_key(|line| first(line));
@@ -167,10 +161,7 @@ impl<'r, 'a> Shown<'r, 'a> {
     /// Returns a note on the methods that have one thread, if others have several.
     fn note_on_one_thread(&self) -> Option<String> {
         let has_several = self.lines.iter().any(|line| line.row.threads > Some(1));
-        let on_one = self
-            .series
-            .iter()
-            .filter(|series| series.lines.iter().all(|line| line.row.threads == Some(1)));
+        let on_one = self.series.iter().filter(|series| series.lines.iter().all(|line| line.row.threads == Some(1)));
         let names = join(on_one.map(|series| series.name.clone()), ", ");
         (has_several && !names.is_empty()).then(|| format!("on one thread: {names}"))
     }
@@ -185,8 +176,7 @@ impl<'r, 'a> Shown<'r, 'a> {
             comparable.iter().any(|(_, rows)| rows.len() > 1)
         });
         let names = join(several.map(|series| series.name.clone()), ", ");
-        (!names.is_empty())
-            .then(|| format!("several rows per matrix, of which the fastest is used: {names}"))
+        (!names.is_empty()).then(|| format!("several rows per matrix, of which the fastest is used: {names}"))
     }
 }
 

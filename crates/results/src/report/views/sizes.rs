@@ -33,8 +33,7 @@ impl Sizes {
     /// Returns the size of a row of the method, from its parameters or from the columns that `tune` writes.
     fn size(&self, line: &RecordedRow) -> Option<Size> {
         let name = MethodName::parse(line.method());
-        let size =
-            |parameter, column| name.value(parameter).map_or(column, |value| value.parse().ok());
+        let size = |parameter, column| name.value(parameter).map_or(column, |value| value.parse().ok());
         let (srs, ssrs) = (size("srs", line.added.srs)?, size("ssrs", line.added.ssrs));
         let is_own = name.without(&["srs", "ssrs"]) == MethodName::parse(&self.method);
         is_own.then_some(Size { srs, ssrs })

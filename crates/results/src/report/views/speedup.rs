@@ -23,8 +23,7 @@ impl Kind for Speedup {
     }
 
     fn view(&self, shown: &Shown) -> View {
-        let meaning =
-            format!("time of {} / time of the method: above 1 the method is faster", self.over);
+        let meaning = format!("time of {} / time of the method: above 1 the method is faster", self.over);
         let (speeds, notes) = shown.compared(&self.over, meaning, Series::speeds);
         let kinds = shown.kinds();
         let table = Table::of(&speeds)
@@ -42,8 +41,7 @@ impl Kind for Speedup {
 
 impl Speedup {
     fn chart(&self, speeds: &[(&str, Numbers)]) -> Chart {
-        let point =
-            |&(line, y): &(&RecordedRow, f64)| Some(dot((line, (self.x.of_line(line)?, y))));
+        let point = |&(line, y): &(&RecordedRow, f64)| Some(dot((line, (self.x.of_line(line)?, y))));
         let dots = |speeds: &Numbers| speeds.iter().filter_map(point).collect();
         let series = drawn(Mark::Dots, speeds.iter().map(|(name, speeds)| (*name, dots(speeds))));
         let points = ends(&series, self.x.is_log()).into_iter().map(|x| (x, 1.0)).collect();
@@ -69,8 +67,7 @@ keys! {
 impl Kind for Speedups {
     fn view(&self, shown: &Shown) -> View {
         let of = &self.of;
-        let meaning =
-            format!("min, max, mean: time of the method / time of {of}; above 1 {of} is faster");
+        let meaning = format!("min, max, mean: time of the method / time of {of}; above 1 {of} is faster");
         let mut rows = Vec::new();
         let mut notes = shown.notes([Some(meaning)]);
         for (name, conditions) in parts(&self.conditions, &self.split) {
@@ -104,15 +101,9 @@ impl Speedups {
     }
 
     /// Adds a row per baseline and one of the method itself. Returns a note on the matrices on which all are compared.
-    fn rows<'a>(
-        &'a self,
-        part: &'a str,
-        lines: &[&'a RecordedRow],
-        rows: &mut Vec<Compared<'a>>,
-    ) -> String {
+    fn rows<'a>(&'a self, part: &'a str, lines: &[&'a RecordedRow], rows: &mut Vec<Compared<'a>>) -> String {
         let all = self.over.iter().chain([&self.of]);
-        let (among, missing): (Vec<_>, Vec<_>) =
-            all.cloned().partition(|select| !selected(lines, select).is_empty());
+        let (among, missing): (Vec<_>, Vec<_>) = all.cloned().partition(|select| !selected(lines, select).is_empty());
         let row = |method, matrices, speeds| {
             let best = best_share(lines, method, &among, 1.0);
             let percent_best = best.map(|(share, _)| 100.0 * share);

@@ -23,8 +23,7 @@ impl Kind for Stages {
         let matrices = grouped(&products, |product| &product.matrix).len();
         let meaning = "stage 1, 2, …: the kernels of a product in the order in which they run; the table \
                        has their names";
-        let summary =
-            format!("{} of {}", count(products.len(), "product"), count(matrices, "matrix"));
+        let summary = format!("{} of {}", count(products.len(), "product"), count(matrices, "matrix"));
         let series = (0..most).map(|place| BarSeries {
             name: format!("stage {}", place + 1),
             values: products.iter().map(|product| product.time_per_nonzero(place)).collect(),
@@ -48,9 +47,8 @@ impl Stages {
         let products = grouped(recorded.stages.iter().copied(), key).into_iter();
         let products = products.map(|(_, stages)| (line(stages[0], recorded), stages));
         let place = |line: &RecordedRow| self.of.iter().position(|select| select.meets(line));
-        let is_meant = |line: &RecordedRow| {
-            self.conditions.passes(line) && (self.of.is_empty() || place(line).is_some())
-        };
+        let is_meant =
+            |line: &RecordedRow| self.conditions.passes(line) && (self.of.is_empty() || place(line).is_some());
         let mut met: Vec<_> = products.filter(|(line, _)| is_meant(line)).collect();
         met.sort_by_key(|(line, _)| (line.row.num_nonzeros, line.row.file.clone(), place(line)));
         let lines: Vec<_> = met.iter().map(|(line, _)| line).collect();

@@ -34,9 +34,10 @@ impl TryFrom<String> for Fact {
 
 impl Kind for Listing {
     fn view(&self, shown: &Shown) -> View {
-        let lines = shown.series.iter().flat_map(|series| {
-            timed(series.lines.iter().copied()).map(move |line| (&series.name[..], line))
-        });
+        let lines = shown
+            .series
+            .iter()
+            .flat_map(|series| timed(series.lines.iter().copied()).map(move |line| (&series.name[..], line)));
         let lines: Vec<_> = lines.collect();
         let mut table = Table::of(&lines).column("method", |(name, _)| *name);
         if shown.matrices().len() > 1 {
@@ -44,12 +45,8 @@ impl Kind for Listing {
         }
         for fact in &self.columns {
             table = match fact {
-                Fact::Number(column) => {
-                    table.column(column.label(), |(_, line)| column.cell_of(line))
-                }
-                Fact::Word(name) => {
-                    table.column(name, |(_, line)| line.row.value(name).and_then(Value::text))
-                }
+                Fact::Number(column) => table.column(column.label(), |(_, line)| column.cell_of(line)),
+                Fact::Word(name) => table.column(name, |(_, line)| line.row.value(name).and_then(Value::text)),
             };
         }
         View::of(shown.notes([]), None, table)
@@ -135,9 +132,7 @@ impl Kind for EachMatrix {
         let columns: Vec<BTreeMap<_, _>> = columns.collect();
         let table = Table::of(&matrices)
             .column("matrix", |(matrix, _)| label(*matrix))
-            .columns(names, |(matrix, _)| {
-                marked(columns.iter().map(|of| of.get(matrix).copied()).collect(), more)
-            });
+            .columns(names, |(matrix, _)| marked(columns.iter().map(|of| of.get(matrix).copied()).collect(), more));
         let meaning = format!("{}, the best of each row in bold", self.value.label());
         View::of(shown.notes([shown.note_on_several(), Some(meaning), on_others]), None, table)
     }
@@ -177,16 +172,14 @@ impl Kind for Repeatability {
             Some((&series.name[..], counts, most))
         });
         let counted: Vec<_> = counted.collect();
-        let same =
-            |counts: &Numbers| counts.iter().filter(|(_, different)| *different == 1.0).count();
+        let same = |counts: &Numbers| counts.iter().filter(|(_, different)| *different == 1.0).count();
         let table = Table::of(&counted)
             .column("method", |(name, ..)| *name)
             .column("rows", |(_, counts, _)| counts.len())
             .column("always the same", |(_, counts, _)| same(counts))
             .column("most different results", |(.., most)| column.cell(most.1))
             .column("on", |(.., (line, most))| (*most > 1.0).then(|| label(matrix(line))));
-        let meaning =
-            "compared: the bits of y after the first product and after each round, with the same x";
+        let meaning = "compared: the bits of y after the first product and after each round, with the same x";
         let unknown = shown.series.len() - counted.len();
         let on_unknown = format!("without a count of results: {}", count(unknown, "method"));
         let notes = [Some(meaning.into()), (unknown > 0).then_some(on_unknown)];

@@ -23,9 +23,7 @@ pub(super) fn dots(name: &str, mut points: Vec<Point>) -> Series {
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     let (mut medians, mut outliers) = (Vec::new(), Vec::new());
     for range in points.chunks(points.len().div_ceil(RANGES)) {
-        let of = |value: fn(&Point) -> f64, share| {
-            quantile(range.iter().map(value), share).unwrap_or(f64::NAN)
-        };
+        let of = |value: fn(&Point) -> f64, share| quantile(range.iter().map(value), share).unwrap_or(f64::NAN);
         let (x, y) = (of(|point| point.x, 0.5), of(|point| point.y, 0.5));
         let (low, high) = (of(|point| point.y, 0.25), of(|point| point.y, 0.75));
         medians.push(Point { x, y, spread: Some((low, high)), label: None });

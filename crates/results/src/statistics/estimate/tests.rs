@@ -71,11 +71,9 @@ fn share(are: impl Iterator<Item = bool>) -> f64 {
 fn each_interval_covers_the_ratio_in_95_percent_of_runs() {
     for mut machine in machines() {
         for processes in [3, 5, 9] {
-            let runs: Vec<_> =
-                (0..RUNS).map(|_| machine.times([0.02, 0.01, 0.05, 0.3], processes)).collect();
+            let runs: Vec<_> = (0..RUNS).map(|_| machine.times([0.02, 0.01, 0.05, 0.3], processes)).collect();
             for method in 1..4 {
-                let over =
-                    |times: &[Vec<f64>; 4]| Estimate::of_pairs(&times[method], &times[0]).unwrap();
+                let over = |times: &[Vec<f64>; 4]| Estimate::of_pairs(&times[method], &times[0]).unwrap();
                 let covered = share(runs.iter().map(|times| over(times).is_apart() == Some(false)));
                 assert!(covered >= 93.0, "{processes} processes, method {method}: {covered} %");
             }
@@ -93,8 +91,7 @@ fn to_look_after_each_process_does_not_make_intervals_wrong() {
                 let mut is_wrong = || {
                     let [one, mut other] = machine.times([deviation; 2], PROCESSES[1]);
                     other.iter_mut().for_each(|ms| *ms *= ratio);
-                    let looks = (PROCESSES[0]..)
-                        .map(|count| Estimate::of_pairs(&other[..count], &one).unwrap());
+                    let looks = (PROCESSES[0]..).map(|count| Estimate::of_pairs(&other[..count], &one).unwrap());
                     let last = looks.into_iter().find(is_enough).unwrap();
                     let (low, high) = last.interval().unwrap();
                     low > ratio || high < ratio

@@ -53,11 +53,8 @@ impl Comments {
     /// Returns a remark if the file states another number of edges than it has.
     pub fn remark(&self, edges: u64) -> Option<String> {
         let stated = self.konect?[0];
-        (stated != edges).then(|| {
-            format!(
-                "its second line states {stated} edges, but {edges} follow; its sizes were not used"
-            )
-        })
+        (stated != edges)
+            .then(|| format!("its second line states {stated} edges, but {edges} follow; its sizes were not used"))
     }
 }
 

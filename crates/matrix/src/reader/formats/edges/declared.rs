@@ -50,15 +50,11 @@ impl FromStr for Edges {
                 let known = WORDS.map(|(word, _)| word).join(", ");
                 return Err(format!("'{word}' is not one of {known}"));
             };
-            let is_repeated = meant.direction.and(edges.direction).is_some()
-                || meant.nodes.and(edges.nodes).is_some();
+            let is_repeated = meant.direction.and(edges.direction).is_some() || meant.nodes.and(edges.nodes).is_some();
             if is_repeated {
                 return Err(format!("'{word}' contradicts a word before it"));
             }
-            edges = Self {
-                direction: edges.direction.or(meant.direction),
-                nodes: edges.nodes.or(meant.nodes),
-            };
+            edges = Self { direction: edges.direction.or(meant.direction), nodes: edges.nodes.or(meant.nodes) };
         }
         Ok(edges)
     }
@@ -70,8 +66,7 @@ impl fmt::Display for Edges {
             meant.direction.is_some() && meant.direction == self.direction
                 || meant.nodes.is_some() && meant.nodes == self.nodes
         };
-        let words: Vec<_> =
-            WORDS.iter().filter(|(_, meant)| is_part(meant)).map(|(word, _)| *word).collect();
+        let words: Vec<_> = WORDS.iter().filter(|(_, meant)| is_part(meant)).map(|(word, _)| *word).collect();
         f.write_str(&words.join(","))
     }
 }

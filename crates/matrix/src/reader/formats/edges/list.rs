@@ -87,20 +87,13 @@ impl<'c> List<'c> {
             *range = (range.0.min(node), range.1.max(node));
         }
         let [row, col] = match &mut self.compact {
-            Some(compact) => compact
-                .places(edge.nodes, &mut self.entries)
-                .map_err(|fault| fault.in_line(line))?,
+            Some(compact) => compact.places(edge.nodes, &mut self.entries).map_err(|fault| fault.in_line(line))?,
             None => edge.nodes.map(|node| node as u32),
         };
         Ok(Entry { row, col, value: edge.weight.unwrap_or(1.0) })
     }
 
-    pub fn stored(
-        mut self,
-        comments: &Comments,
-        names: Option<Names>,
-        bytes: u64,
-    ) -> Result<Stored<'c>, Fault> {
+    pub fn stored(mut self, comments: &Comments, names: Option<Names>, bytes: u64) -> Result<Stored<'c>, Fault> {
         self.check_names(names)?;
         self.check_table(comments)?;
         let direction = self.declared.direction.or(comments.edges.direction);
@@ -109,9 +102,7 @@ impl<'c> List<'c> {
         self.remarks.extend(comments.remark(self.entries.len() as u64));
         self.guesses(direction, stated);
         let sizes = match self.compact.take() {
-            Some(compact) => {
-                compact.renumber(&mut self.entries, direction == Some(Direction::Bipartite))
-            }
+            Some(compact) => compact.renumber(&mut self.entries, direction == Some(Direction::Bipartite)),
             None => self.sizes(comments, direction, first, stated)?,
         };
         let sizes = sizes.map(|size| size as usize);
@@ -149,11 +140,7 @@ impl<'c> List<'c> {
 
     /// Takes the first line as an edge, unless it states the sizes of all others, which this then returns. KONECT
     /// states them in a comment.
-    fn settle_first(
-        &mut self,
-        comments: &Comments,
-        stated: Option<Nodes>,
-    ) -> Result<Option<[u64; 2]>, Fault> {
+    fn settle_first(&mut self, comments: &Comments, stated: Option<Nodes>) -> Result<Option<[u64; 2]>, Fault> {
         let Some((edge, line)) = self.first.take() else { return Ok(None) };
         let others = self.entries.len() as u64 - 1;
         let base = u64::from(self.base(stated));
@@ -211,8 +198,8 @@ impl<'c> List<'c> {
             *size = stated.max(*size);
             check_count(*size, "nodes").map_err(|defect| Fault::at(line, defect))?;
         }
-        let is_rectangle = direction == Some(Direction::Bipartite)
-            || first.is_some() && direction != Some(Direction::Undirected);
+        let is_rectangle =
+            direction == Some(Direction::Bipartite) || first.is_some() && direction != Some(Direction::Undirected);
         Ok(if is_rectangle { sizes } else { [sizes[0].max(sizes[1]); 2] })
     }
 

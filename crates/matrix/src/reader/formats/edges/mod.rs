@@ -42,12 +42,8 @@ pub static FORMAT: Format = Format {
 const COMMENTS: [u8; 2] = [b'#', b'%'];
 
 fn is_list(signs: &Signs) -> bool {
-    let has_columns =
-        begins_with_numbers(signs.head) || !signs.has_extension && Names::of(signs.head).is_some();
-    is_konect(signs.head)
-        || signs.is_named
-        || signs.head.starts_with(b"#")
-        || signs.declares_edges && has_columns
+    let has_columns = begins_with_numbers(signs.head) || !signs.has_extension && Names::of(signs.head).is_some();
+    is_konect(signs.head) || signs.is_named || signs.head.starts_with(b"#") || signs.declares_edges && has_columns
 }
 
 fn stored<'c>(text: &Text<'c>, words: &mut Words, declared: Edges) -> Result<Stored<'c>, Fault> {

@@ -35,9 +35,7 @@ impl Names {
             if wanted.is_some_and(|wanted| wanted != place) {
                 let mend = "`pandas.read_csv('FILE')[['source', 'target', 'weight']].to_csv('a.edges', index=False)`";
                 let rule = "the columns of a list must be the first node, the second and a weight";
-                return Err(
-                    format!("column {} has the name {name}: {rule}; {mend}", place + 1).into()
-                );
+                return Err(format!("column {} has the name {name}: {rule}; {mend}", place + 1).into());
             }
         }
         Ok(())

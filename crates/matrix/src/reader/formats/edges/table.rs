@@ -31,8 +31,7 @@ pub struct Doubt {
 }
 
 impl Table {
-    pub const EMPTY: Self =
-        Self { lines: 0, line: 0, columns: None, is_binary: true, has_zero: false };
+    pub const EMPTY: Self = Self { lines: 0, line: 0, columns: None, is_binary: true, has_zero: false };
 
     /// Adds the line of an edge, whose rest the words are.
     pub fn add(&mut self, edge: &Edge, words: &mut Words) -> Result<(), Fault> {

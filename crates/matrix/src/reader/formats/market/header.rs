@@ -50,8 +50,7 @@ const LONGEST_KIND: usize = 200;
 
 // The words of the banner with their meanings. A word with the meaning `None` is not supported.
 const OBJECTS: Words<()> = &[("matrix", Some(())), ("vector", None)];
-const LAYOUTS: Words<Layout> =
-    &[("coordinate", Some(Layout::Coordinate)), ("array", Some(Layout::Array))];
+const LAYOUTS: Words<Layout> = &[("coordinate", Some(Layout::Coordinate)), ("array", Some(Layout::Array))];
 const FIELDS: Words<Field> = &[
     ("real", Some(Field::Real)),
     ("double", Some(Field::Real)),
@@ -89,9 +88,7 @@ impl Banner {
         let symmetry = choose(words.next(), "symmetry", SYMMETRIES)?;
         match (layout, &field, symmetry, words.next()) {
             (.., Some(word)) => Err(format!("unexpected {} in the banner", quote(word)).into()),
-            (Layout::Array, Ok(Field::Pattern), ..) => {
-                Err("the array format cannot have the field `pattern`".into())
-            }
+            (Layout::Array, Ok(Field::Pattern), ..) => Err("the array format cannot have the field `pattern`".into()),
             (_, Ok(Field::Pattern), Symmetry::SkewSymmetric, _) => {
                 Err("a pattern has no values and cannot be skew-symmetric".into())
             }

@@ -37,8 +37,7 @@ pub fn coordinate(line: &[u8], header: &Header) -> Result<Option<Entry>, Defect>
     let Some(word) = words.next() else { return Ok(Some(Entry { row, col, value })) };
     let word = quote(word);
     let field = header.field.name();
-    let wanted =
-        if header.field == Field::Pattern { "row and column" } else { "row, column and value" };
+    let wanted = if header.field == Field::Pattern { "row and column" } else { "row, column and value" };
     Err(format!("unexpected {word}: an entry of a {field} matrix has only {wanted}").into())
 }
 
@@ -56,9 +55,9 @@ fn index(word: &[u8], what: &str, size: usize) -> Result<u32, Defect> {
         let word = quote(word);
         return Err(format!("{what} index {word} is not a positive whole number").into());
     }
-    let value = word.iter().fold(0u64, |value, digit| {
-        value.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
-    });
+    let value = word
+        .iter()
+        .fold(0u64, |value, digit| value.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
     match value {
         0 => Err(format!("{what} index 0: indices start at 1").into()),
         _ if value <= size as u64 => Ok((value - 1) as u32),
@@ -68,11 +67,7 @@ fn index(word: &[u8], what: &str, size: usize) -> Result<u32, Defect> {
 
 /// Calls `take` for each entry of `text`. Returns the number of entries, or `None` if a line is invalid.
 #[inline(always)]
-pub fn entries<const PATTERN: bool>(
-    text: &[u8],
-    header: &Header,
-    take: impl FnMut(Entry),
-) -> Option<u64> {
+pub fn entries<const PATTERN: bool>(text: &[u8], header: &Header, take: impl FnMut(Entry)) -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
     if plain::is_supported() {
         // SAFETY: the processor has the instructions, which `is_supported` has checked.
@@ -83,11 +78,7 @@ pub fn entries<const PATTERN: bool>(
 
 /// Does the same line by line, on any processor.
 #[inline(always)]
-fn line_entries<const PATTERN: bool>(
-    text: &[u8],
-    header: &Header,
-    mut take: impl FnMut(Entry),
-) -> Option<u64> {
+fn line_entries<const PATTERN: bool>(text: &[u8], header: &Header, mut take: impl FnMut(Entry)) -> Option<u64> {
     let mut at = 0;
     let mut stored = 0;
     while at < text.len() {
@@ -104,11 +95,7 @@ fn line_entries<const PATTERN: bool>(
 /// Does the same with the parser `plain`.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn plain_entries<const PATTERN: bool>(
-    text: &[u8],
-    header: &Header,
-    mut take: impl FnMut(Entry),
-) -> Option<u64> {
+fn plain_entries<const PATTERN: bool>(text: &[u8], header: &Header, mut take: impl FnMut(Entry)) -> Option<u64> {
     let mut at = 0;
     let mut stored = 0;
     let mut lines = plain::Lines::new();
@@ -135,11 +122,7 @@ fn plain_entries<const PATTERN: bool>(
 
 /// Parses the line at position `at`. Returns its entry, unless it is blank or a comment, and its length.
 #[inline(always)]
-fn line<const PATTERN: bool>(
-    text: &[u8],
-    at: usize,
-    header: &Header,
-) -> Option<(Option<Entry>, usize)> {
+fn line<const PATTERN: bool>(text: &[u8], at: usize, header: &Header) -> Option<(Option<Entry>, usize)> {
     if let Some((row, col, value, length)) = scan::coordinate::<PATTERN>(&text[at..]) {
         let row = row.wrapping_sub(1);
         let col = col.wrapping_sub(1);
@@ -177,8 +160,7 @@ mod tests {
         let mut by_line = Vec::new();
         let bits = |entry: Entry| (entry.row, entry.col, entry.value.to_bits());
         let found = entries::<PATTERN>(text.as_bytes(), header, |entry| plain.push(bits(entry)));
-        let expected =
-            line_entries::<PATTERN>(text.as_bytes(), header, |entry| by_line.push(bits(entry)));
+        let expected = line_entries::<PATTERN>(text.as_bytes(), header, |entry| by_line.push(bits(entry)));
         [(found, plain), (expected, by_line)]
     }
 
@@ -196,21 +178,17 @@ mod tests {
             1/0 1\u{e9} 12345678901234567890 0.1234567890123456789 00000000000000000001 9999999999999999999 1e-99";
         let unusual: Vec<&str> = unusual.split_whitespace().collect();
         prop_oneof![
-            any::<f64>()
-                .prop_filter("finite", |value| value.is_finite())
-                .prop_map(|value| format!("{value:e}")),
+            any::<f64>().prop_filter("finite", |value| value.is_finite()).prop_map(|value| format!("{value:e}")),
             (-1e3..1e3, 0..20usize).prop_map(|(value, digits)| format!("{value:.digits$}")),
-            (-1e3..1e3, 0..20usize, select(vec!["e-", "e+", "E-", "E+"]), 0..30).prop_map(
-                |(value, digits, letter, power)| format!("{value:.digits$}{letter}{power:02}")
-            ),
+            (-1e3..1e3, 0..20usize, select(vec!["e-", "e+", "E-", "E+"]), 0..30)
+                .prop_map(|(value, digits, letter, power)| format!("{value:.digits$}{letter}{power:02}")),
             (-99..99).prop_map(|value: i32| value.to_string()),
             select(unusual).prop_map(str::to_owned),
         ]
     }
 
     fn lines(pattern: bool) -> impl Strategy<Value = Vec<String>> {
-        let blank =
-            || prop_oneof![60 => Just(" "), 2 => Just("\t"), 1 => Just("  "), 1 => Just("\u{1}")];
+        let blank = || prop_oneof![60 => Just(" "), 2 => Just("\t"), 1 => Just("  "), 1 => Just("\u{1}")];
         let end = prop_oneof![60 => Just(""), 2 => Just("\r"), 1 => Just(" "), 1 => Just("\n"), 1 => Just("\n%c")];
         let line = (index(), blank(), index(), blank(), value(), end);
         let line = line.prop_map(move |(row, first, col, second, value, end)| match pattern {

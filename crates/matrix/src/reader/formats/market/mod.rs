@@ -45,9 +45,7 @@ pub static FORMAT: Format = Format {
         let (header, _) = Header::read(&mut text.lines(options.chunk))?;
         Ok(size_hint(&header, text, options))
     }),
-    read: |text, options| {
-        parse(text, options).map_err(|stop| stop.unwrap_or_else(|| defect(text, options)))
-    },
+    read: |text, options| parse(text, options).map_err(|stop| stop.unwrap_or_else(|| defect(text, options))),
 };
 
 /// Returns the size of the matrix and the temporary memory according to the header.

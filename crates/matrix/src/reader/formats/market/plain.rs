@@ -58,12 +58,7 @@ impl Lines {
     /// the other parser.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub fn parse<const PATTERN: bool>(
-        &mut self,
-        text: &[u8],
-        at: usize,
-        header: &Header,
-    ) -> (usize, usize) {
+    pub fn parse<const PATTERN: bool>(&mut self, text: &[u8], at: usize, header: &Header) -> (usize, usize) {
         if self.pause == 0 {
             self.marks.find(&text[at..]);
             let (count, end) = match PATTERN {
@@ -101,17 +96,11 @@ impl Lines {
     /// Returns the number of lines and their end.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn parse_indices<const WORDS: usize>(
-        &mut self,
-        text: &[u8],
-        at: usize,
-        header: &Header,
-    ) -> (usize, usize) {
+    fn parse_indices<const WORDS: usize>(&mut self, text: &[u8], at: usize, header: &Header) -> (usize, usize) {
         let (lines, _) = self.marks.positions().as_chunks::<WORDS>();
         let (mut start, mut count) = (at, 0);
         for ((line, key), kept) in lines.iter().zip(&mut self.keys).zip(&mut self.starts) {
-            let [first, second, end] =
-                [line[0], line[1], line[WORDS - 1]].map(|mark| at + usize::from(mark));
+            let [first, second, end] = [line[0], line[1], line[WORDS - 1]].map(|mark| at + usize::from(mark));
             let Some((row, col)) = indices(text, start, first, second) else { break };
             let (row, col) = (row.wrapping_sub(1), col.wrapping_sub(1));
             let inside = row < header.rows as u64 && col < header.cols as u64;
@@ -258,8 +247,7 @@ fn number(digits: __m256i) -> Option<u64> {
     }
     let pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(10 | 1 << 8));
     let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(100 | 1 << 16));
-    let eights =
-        _mm256_madd_epi16(_mm256_packus_epi32(fours, fours), _mm256_set1_epi32(10_000 | 1 << 16));
+    let eights = _mm256_madd_epi16(_mm256_packus_epi32(fours, fours), _mm256_set1_epi32(10_000 | 1 << 16));
     // The halves of the vector are packed separately: three groups of eight digits are in three words.
     let low = _mm256_extract_epi64::<2>(eights) as u64;
     let high = _mm_cvtsi128_si64(_mm256_castsi256_si128(eights)) as u64 >> 32;
@@ -357,8 +345,7 @@ mod tests {
         if !is_supported() {
             return println!("skipped: the processor has no AVX2");
         }
-        let text: String =
-            (1..9999).map(|k| format!("{k} {} {}\n", 9001 * k, f64::from(k).sin())).collect();
+        let text: String = (1..9999).map(|k| format!("{k} {} {}\n", 9001 * k, f64::from(k).sin())).collect();
         let left = |values: Vec<Option<f64>>| values.iter().filter(|value| value.is_none()).count();
         // The value of `sin` has more than 19 digits if it is small.
         assert!(left(parse::<false>(&text)) < 40, "{}", left(parse::<false>(&text)));

@@ -39,8 +39,7 @@ fn index(line: &[u8], at: &mut usize) -> Option<u64> {
     const MOST_DIGITS: usize = 19;
     skip(line, at, is_blank);
     let start = *at;
-    let word =
-        u64::from_le_bytes(*line.get(start..)?.first_chunk()?) ^ u64::from_le_bytes([b'0'; 8]);
+    let word = u64::from_le_bytes(*line.get(start..)?.first_chunk()?) ^ u64::from_le_bytes([b'0'; 8]);
     // Bytes up to 9 stay below 16 when 6 is added. A carry out of the first other byte changes only the bytes after it.
     let others = (word | word.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0;
     let digits = others.trailing_zeros() as usize / 8;

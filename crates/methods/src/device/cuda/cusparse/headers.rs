@@ -154,8 +154,7 @@ fn every_library_opens_and_reports_missing_functions() {
     for Installed { folder, version, .. } in installed(OLDEST) {
         let opened = library::open(library::RTLD_LOCAL, Some(&folder), SOUGHT.names[0]);
         let opened = opened.unwrap_or_else(|message| panic!("{}: {message}", folder.display()));
-        let cusparse =
-            CuSparseLibrary::find(&opened, folder).expect("the functions of every version");
+        let cusparse = CuSparseLibrary::find(&opened, folder).expect("the functions of every version");
         assert_eq!(cusparse.version, version);
         let functions = &cusparse.functions;
         assert_eq!(functions.cusparseCreateSlicedEll.is_some(), version >= SLICED_ELL_SINCE);

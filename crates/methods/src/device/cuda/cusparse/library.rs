@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use cudarc::cusparse::sys::libraryPropertyType::{self, MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL};
 use cudarc::cusparse::sys::{
-    self, cudaDataType, cudaStream_t, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t,
-    cusparseDnVecDescr_t, cusparseHandle_t, cusparseIndexBase_t, cusparseIndexType_t,
-    cusparseOperation_t, cusparseOrder_t, cusparseSpMVAlg_t, cusparseSpMatDescr_t,
+    self, cudaDataType, cudaStream_t, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t,
+    cusparseHandle_t, cusparseIndexBase_t, cusparseIndexType_t, cusparseOperation_t, cusparseOrder_t,
+    cusparseSpMVAlg_t, cusparseSpMatDescr_t,
 };
 use libloading::os::unix::Library;
 
@@ -147,9 +147,8 @@ impl Edition for CuSparseLibrary {
         let version = [MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL].map(part);
         let op = OpFunctions::find(library, version);
         // SAFETY: the signatures are those of the library's header, where the argument is a 32-bit enum.
-        let (error_name, error_string) = unsafe {
-            (*library.get(b"cusparseGetErrorName")?, *library.get(b"cusparseGetErrorString")?)
-        };
+        let (error_name, error_string) =
+            unsafe { (*library.get(b"cusparseGetErrorName")?, *library.get(b"cusparseGetErrorString")?) };
         Ok(Self { version, file, functions, op, error_name, error_string })
     }
 

@@ -57,11 +57,7 @@ impl SpMvOp for InStream {
         Ok(bytes)
     }
 
-    fn create_plan(
-        &self,
-        product: &SparseProduct<OpAlgorithm>,
-        buffer: Address,
-    ) -> Result<OpPlan, Unprepared> {
+    fn create_plan(&self, product: &SparseProduct<OpAlgorithm>, buffer: Address) -> Result<OpPlan, Unprepared> {
         let (mut descriptor, mut plan) = (null_mut(), null_mut());
         let SparseProduct { matrix, transpose, x, y, precision, algorithm, .. } = *product;
         let (op, of, buffer) = (operation(transpose), data_type(precision), pointer(buffer));
@@ -113,9 +109,7 @@ impl SpMvOp for InStream {
         let multiply = self.common().cusparseSpMVOp;
         // SAFETY: plan and descriptors are alive, and the owners of the arrays guarantee that these are too. α and β
         // are on the host, which is the default pointer mode, and are read before the function returns.
-        let status = unsafe {
-            multiply(self.handle, plan.plan as _, alpha, beta, x.0 as _, y.0 as _, y.0 as _)
-        };
+        let status = unsafe { multiply(self.handle, plan.plan as _, alpha, beta, x.0 as _, y.0 as _, y.0 as _) };
         self.library.check("cusparseSpMVOp", status)?;
         self.context.enqueued("cusparseSpMVOp");
         Ok(())

@@ -4,8 +4,8 @@
 use std::ffi::c_void;
 
 use cudarc::cusparse::sys::{
-    cudaDataType, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t,
-    cusparseHandle_t, cusparseOperation_t,
+    cudaDataType, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t, cusparseHandle_t,
+    cusparseOperation_t,
 };
 use libloading::os::unix::Library;
 

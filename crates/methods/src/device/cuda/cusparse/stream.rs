@@ -9,16 +9,14 @@ use cudarc::cusparse::sys::cusparseOperation_t::{
     self, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE,
 };
 use cudarc::cusparse::sys::{
-    cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t, cusparseHandle_t,
-    cusparseSpMVAlg_t, cusparseSpMatDescr_t,
+    cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t, cusparseHandle_t, cusparseSpMVAlg_t,
+    cusparseSpMatDescr_t,
 };
 
 use super::library::{BSR_SINCE, CuSparseLibrary, Functions, PREPROCESS_SINCE, SLICED_ELL_SINCE};
 use super::version::{Version, lacks};
 use crate::device::cuda::context::Context;
-use crate::device::cusparse::{
-    CuSparse, Descriptor, SpMvOp, SparseFormat, SparseLayout, SparseProduct,
-};
+use crate::device::cusparse::{CuSparse, Descriptor, SpMvOp, SparseFormat, SparseLayout, SparseProduct};
 use crate::device::launch::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
 use spmv_matrix::scalar::Precision;
@@ -44,13 +42,8 @@ pub struct InStream {
 }
 
 impl InStream {
-    pub fn open(
-        library: &'static CuSparseLibrary,
-        context: Rc<Context>,
-    ) -> Result<Self, Unavailable> {
-        let check = |call, status| {
-            library.check(call, status).map_err(|Failed(reason)| Unavailable(reason))
-        };
+    pub fn open(library: &'static CuSparseLibrary, context: Rc<Context>) -> Result<Self, Unavailable> {
+        let check = |call, status| library.check(call, status).map_err(|Failed(reason)| Unavailable(reason));
         let mut handle = null_mut();
         context.enter();
         // SAFETY: the context is the current one.
@@ -119,8 +112,7 @@ impl InStream {
                     let create = functions.cusparseCreateSlicedEll;
                     let create = self.newer(create, name, SLICED_ELL_SINCE)?;
                     let [size, slice] = [stored, slice_rows].map(|count| count as i64);
-                    let status =
-                        create(to, m, n, nnz, size, slice, first, columns, values, i, i, BASE, of);
+                    let status = create(to, m, n, nnz, size, slice, first, columns, values, i, i, BASE, of);
                     (name, status)
                 }
                 SparseFormat::Bsr { side, blocks, order } => {
@@ -129,9 +121,7 @@ impl InStream {
                     let create = self.newer(create, "CUSPARSE_SPMV_BSR_ALG1", BSR_SINCE)?;
                     let [side, blocks] = [side, blocks].map(|count| count as i64);
                     let [m, n] = [m / side, n / side];
-                    let status = create(
-                        to, m, n, blocks, side, side, first, columns, values, i, i, BASE, of, order,
-                    );
+                    let status = create(to, m, n, blocks, side, side, first, columns, values, i, i, BASE, of, order);
                     ("cusparseCreateBsr", status)
                 }
             }
@@ -191,25 +181,18 @@ impl CuSparse for InStream {
         unsafe { (self.enter().cusparseDestroySpMat)(matrix.0 as _) };
     }
 
-    fn create_vector(
-        &self,
-        len: u64,
-        values: Address,
-        precision: Precision,
-    ) -> Result<Descriptor, Failed> {
+    fn create_vector(&self, len: u64, values: Address, precision: Precision) -> Result<Descriptor, Failed> {
         let mut vector = null_mut();
         let create = self.enter().cusparseCreateDnVec;
         // SAFETY: a descriptor only stores the address.
-        let status =
-            unsafe { create(&mut vector, len as i64, pointer(values), data_type(precision)) };
+        let status = unsafe { create(&mut vector, len as i64, pointer(values), data_type(precision)) };
         self.library.check("cusparseCreateDnVec", status)?;
         Ok(Descriptor(vector as usize))
     }
 
     fn set_vector(&self, vector: Descriptor, values: Address) -> Result<(), Failed> {
         // SAFETY: the descriptor is alive and only stores the address.
-        let status =
-            unsafe { (self.enter().cusparseDnVecSetValues)(vector.0 as _, pointer(values)) };
+        let status = unsafe { (self.enter().cusparseDnVecSetValues)(vector.0 as _, pointer(values)) };
         self.library.check("cusparseDnVecSetValues", status)
     }
 

@@ -34,8 +34,7 @@ impl Noise {
             let mut rows = [Vec::new(), Vec::new()];
             for _ in 0..PROCESSES {
                 let drift = drift + self.process * normal(random);
-                for ((rows, method), ms) in rows.iter_mut().zip(["mine", "library"]).zip([ms, 1.0])
-                {
+                for ((rows, method), ms) in rows.iter_mut().zip(["mine", "library"]).zip([ms, 1.0]) {
                     let ms = ms * (drift + self.method * normal(random)).exp();
                     let row = crate::report::row(file, method, ms);
                     let process_ms = Some(Processes::of(ms));

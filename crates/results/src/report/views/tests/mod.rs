@@ -117,10 +117,7 @@ fn errors_name_what_is_not_in_the_grammar() {
         ("kind = 'bars'", "missing field `value`"),
         ("kind = 'listing', columns = ['median_m']", "there is no column 'median_m'; "),
         ("kind = 'heat', of = ['a where b']", "filter, character 9: "),
-        (
-            "kind = 'heat', where = 'order < r'",
-            "filter, character 7: expected =, != or ~, but found '<'",
-        ),
+        ("kind = 'heat', where = 'order < r'", "filter, character 7: expected =, != or ~, but found '<'"),
         (
             "kind = 'plane', x = 'gflops', y = 'gflops', mark = 'pie'",
             "unknown variant `pie`, expected one of `dots`",
@@ -189,10 +186,7 @@ fn a_foot_describes_the_rows_that_are_shown() {
     };
     let runs = [run("fast", "2026-03-03"), run("base", "2026-03-02"), run("slow", "2026-03-04")];
     let mut lines = rows("rows");
-    let gpu = RecordedRow {
-        row: Row { device: Some(Device::Gpu), ..lines[4].row.clone() },
-        ..lines[4].clone()
-    };
+    let gpu = RecordedRow { row: Row { device: Some(Device::Gpu), ..lines[4].row.clone() }, ..lines[4].clone() };
     lines.push(gpu);
     for line in &mut lines {
         line.row.run_id = line.method().to_owned();

@@ -17,10 +17,8 @@ pub fn text_of(view: &View) -> String {
 fn chart_text(chart: &Chart) -> String {
     let lines: Vec<_> = match chart {
         Chart::Plane(plane) => {
-            let guides = plane
-                .guides
-                .iter()
-                .map(|of| format!("guide {}: {}", of.name, few(of.points.iter().map(place))));
+            let guides =
+                plane.guides.iter().map(|of| format!("guide {}: {}", of.name, few(of.points.iter().map(place))));
             plane.series.iter().map(series).chain(guides).collect()
         }
         Chart::Bars(bars) => {
