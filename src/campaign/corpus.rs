@@ -1,36 +1,25 @@
 //! The matrices of a corpus, each with its name in rows. In a run that is continued a file keeps its name, however the
 //! command names it now.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::resume::Begun;
+use super::work::Work;
 use spmv_matrix::source::Source;
 use spmv_results::run::StoredFile;
 
-pub struct CorpusMatrix {
-    pub source: Source,
-    /// The size of its file in bytes.
-    pub bytes: u64,
-    /// The name in rows.
-    pub name: String,
-    /// The file as it is; `None` for a matrix that is generated.
-    now: Option<StoredFile>,
-    /// The file as it was in the run that is continued, if it had it.
-    then: Option<StoredFile>,
-}
-
-impl CorpusMatrix {
-    /// Creates the matrix of a command that names these folders.
-    pub fn new(source: Source, bytes: u64, folders: &[PathBuf]) -> Self {
-        let name = source.to_string();
-        let now = match &source {
-            Source::File(path) => Some(stored(path, &name, bytes, folders)),
-            Source::Generated(_) | Source::Surrogate(..) => None,
-        };
-        Self { source, bytes, name, now, then: None }
+impl Work {
+    /// Creates the work on a matrix of a command that names these folders.
+    pub fn in_folders(source: Source, bytes: u64, folders: &[PathBuf]) -> Self {
+        let mut work = Self::new(source, bytes);
+        if let Source::File(path) = &work.source {
+            work.now = Some(stored(path, &work.name, bytes, folders));
+        }
+        work
     }
 
     /// Returns what is the same if two matrices are.
@@ -39,9 +28,9 @@ impl CorpusMatrix {
     }
 
     /// Returns whether the file has changed since those of its rows were measured that stay.
-    pub fn is_changed(&self, begun: &Begun) -> bool {
+    pub fn is_changed(&self) -> bool {
         let files = self.now.as_ref().zip(self.then.as_ref());
-        files.is_some_and(|(now, then)| now.is_changed_since(then)) && !begun.rows_of(&self.name).is_empty()
+        files.is_some_and(|(now, then)| now.is_changed_since(then)) && !self.existing.is_empty()
     }
 
     /// Returns the name without the folder of the command.
@@ -69,9 +58,9 @@ fn stored(path: &Path, name: &str, bytes: u64, folders: &[PathBuf]) -> StoredFil
 }
 
 impl Begun {
-    /// Gives the files that the run has already the names that they have there, and forgets the rows that are measured
-    /// again.
-    pub fn continue_with(&mut self, all: &mut [CorpusMatrix]) {
+    /// Gives the files that the run has already the names that they have there, and all matrices their rows, except
+    /// those that are measured again.
+    pub fn continue_with(&mut self, all: &mut [Work]) {
         let files: Vec<_> = all.iter().filter_map(|matrix| matrix.now.clone()).collect();
         let known = self.corpus().map(|then| then.known(&files)).unwrap_or_default();
         let of_files = all.iter_mut().filter(|matrix| matrix.now.is_some());
@@ -81,14 +70,20 @@ impl Begun {
             matrix.then = Some(then);
         }
         self.forget_failed(&all.iter().map(|matrix| &matrix.name[..]).collect());
+        let mut by_name: HashMap<_, _> = all.iter_mut().map(|matrix| (matrix.name.clone(), matrix)).collect();
+        for row in &self.rows {
+            if let Some(matrix) = by_name.get_mut(&row.file) {
+                matrix.existing.push(row.clone());
+            }
+        }
     }
 
     /// Returns the files for the record. One with rows that stay is described as it was when they were measured, and
     /// one that is no longer there remains.
-    pub fn stored(&self, matrices: &[CorpusMatrix]) -> Vec<StoredFile> {
+    pub fn stored(&self, matrices: &[Work]) -> Vec<StoredFile> {
         let then = self.corpus().map_or(&[][..], |then| &then.stored);
-        let has_rows = |file: &&StoredFile| !self.rows_of(&file.name).is_empty();
-        let kept: Vec<_> = then.iter().filter(has_rows).cloned().collect();
+        let with_rows: BTreeSet<_> = self.rows.iter().map(|row| &row.file).collect();
+        let kept: Vec<_> = then.iter().filter(|file| with_rows.contains(&file.name)).cloned().collect();
         let now = matrices.iter().filter_map(|matrix| matrix.now.as_ref());
         let new = now.filter(|file| kept.iter().all(|kept| kept.name != file.name));
         kept.iter().chain(new).cloned().collect()

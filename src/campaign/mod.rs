@@ -93,9 +93,12 @@ impl<'a> Campaign<'a> {
     /// Measures the open cells of matrices one after the other. Returns whether the campaign was interrupted.
     pub fn run(&mut self, works: &[Work], display: Display, sink: &mut dyn Sink) -> Result<bool> {
         let cells = self.recording.record.cells.clone();
-        let open: Vec<_> = works.iter().map(|work| open_cells(work.existing, &cells)).collect();
-        let sizes: Vec<_> =
-            works.iter().zip(&open).map(|(work, open)| (entries(work.source, work.bytes), open.len())).collect();
+        let open: Vec<_> = works.iter().map(|work| open_cells(&work.existing, &cells)).collect();
+        let sizes: Vec<_> = works
+            .iter()
+            .zip(&open)
+            .map(|(work, open)| (entries(&work.source, work.bytes), open.len()))
+            .collect();
         let display = if self.is_visible { display } else { Display::Hidden };
         let progress = Progress::new(&sizes, &self.recording.record.settings, display);
         let mut interrupted = false;
@@ -125,15 +128,14 @@ impl<'a> Campaign<'a> {
             return Ok(false);
         }
         progress.suspend(|| sink.begin(work))?;
-        let name = work.name();
-        progress.begin(name.clone(), entries(work.source, work.bytes), open);
+        progress.begin(work.name.clone(), entries(&work.source, work.bytes), open);
         let (recording, mut lost) = (&mut self.recording, None::<Error>);
         let samples = &mut self.samples;
         let interrupted = self.runner.run(work, &mut |mut event| {
-            set_name(&mut event, &name);
+            set_name(&mut event, &work.name);
             progress.note(&event);
             if let (Event::Samples { .. }, Some(file), None) = (&event, samples.as_mut(), &lost) {
-                lost = file.add(&lines(&name, &event)).err();
+                lost = file.add(&lines(&work.name, &event)).err();
             }
             let is_shown = matches!(event, Event::Matrix(_) | Event::Group(_) | Event::Partial(_));
             if lost.is_none() && is_shown {

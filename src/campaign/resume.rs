@@ -1,12 +1,12 @@
 //! The results of an earlier run, which a campaign continues.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
 
 use spmv_results::files::rows::RowFile;
-use spmv_results::files::run_record::{by_matrix, read_record, read_rows};
+use spmv_results::files::run_record::{read_record, read_rows};
 use spmv_results::row::{Row, Status};
 use spmv_results::run::facts::differences_to_resume;
 use spmv_results::run::{Corpus, RunRecord};
@@ -14,11 +14,9 @@ use spmv_results::run::{Corpus, RunRecord};
 /// What was measured before.
 #[derive(Default)]
 pub struct Begun {
-    /// The rows that stay, by the name of their matrix.
-    pub rows: HashMap<String, Vec<Row>>,
+    /// The rows that stay, in the order of the file.
+    pub rows: Vec<Row>,
     pub record: Option<RunRecord>,
-    /// The same rows in the order of the file.
-    all: Vec<Row>,
     /// Whether the file has further rows.
     is_less: bool,
 }
@@ -26,29 +24,24 @@ pub struct Begun {
 impl Begun {
     pub fn read(rows: &Path, record: &Path) -> Result<Self> {
         let record = read_record(record)?;
-        let all = read_rows(rows, &record)?;
-        Ok(Self { rows: by_matrix(all.clone()), record: Some(record), all, is_less: false })
+        let rows = read_rows(rows, &record)?;
+        Ok(Self { rows, record: Some(record), is_less: false })
     }
 
     /// Forgets the rows of these matrices that are measured again.
     pub fn forget_failed(&mut self, names: &BTreeSet<&str>) {
-        let before = self.all.len();
-        self.all.retain(|row| !may_pass(row) || !names.contains(&row.file[..]));
-        self.is_less = self.all.len() < before;
-        self.rows = by_matrix(self.all.clone());
+        let before = self.rows.len();
+        self.rows.retain(|row| !may_pass(row) || !names.contains(&row.file[..]));
+        self.is_less = self.rows.len() < before;
     }
 
     pub fn corpus(&self) -> Option<&Corpus> {
         self.record.as_ref()?.corpus.as_ref()
     }
 
-    pub fn rows_of(&self, name: &str) -> &[Row] {
-        self.rows.get(name).map_or(&[], Vec::as_slice)
-    }
-
     /// Removes the rows from the file that are measured again.
     pub fn remove_forgotten(&self, file: &mut RowFile) -> Result<()> {
-        if self.is_less { file.rewrite(&self.all) } else { Ok(()) }
+        if self.is_less { file.rewrite(&self.rows) } else { Ok(()) }
     }
 
     /// Returns the record of the continued run: the record of its beginning with a new session.

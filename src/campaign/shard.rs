@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-use super::corpus::CorpusMatrix;
 use super::resume::Begun;
+use super::work::Work;
 use crate::campaign::progress::estimate::{Estimate, entries};
 use spmv_matrix::cache::hex;
 use spmv_matrix::source::Source;
@@ -20,7 +20,7 @@ const METHODS: usize = 30;
 /// The matrices of a shard.
 pub struct ShardMatrices {
     /// In the order of measurement.
-    pub matrices: Vec<CorpusMatrix>,
+    pub matrices: Vec<Work>,
     pub corpus: Corpus,
     /// The number of all matrices now, if it is another set than that of which the run that is continued is a shard.
     pub others: Option<usize>,
@@ -42,7 +42,7 @@ impl ShardMatrices {
         let then = begun.corpus().filter(|then| then.shard == shard);
         let fixed = then.filter(|then| shard.of > 1 && then.hash != hash);
         let owners = owners(&all, shard.of, settings);
-        let own = |(place, matrix): (usize, CorpusMatrix)| match fixed {
+        let own = |(place, matrix): (usize, Work)| match fixed {
             Some(then) => {
                 let file = then.files.iter().find(|(_, name)| *name == matrix.name)?;
                 Some((file.0, matrix))
@@ -63,14 +63,14 @@ impl ShardMatrices {
 }
 
 /// Returns the matrices without duplicates, also if a path is written in another way.
-fn distinct(all: Vec<(Source, u64)>, folders: &[PathBuf]) -> Vec<CorpusMatrix> {
+fn distinct(all: Vec<(Source, u64)>, folders: &[PathBuf]) -> Vec<Work> {
     let mut seen = BTreeSet::new();
-    let all = all.into_iter().map(|(source, bytes)| CorpusMatrix::new(source, bytes, folders));
+    let all = all.into_iter().map(|(source, bytes)| Work::in_folders(source, bytes, folders));
     all.filter(|matrix| seen.insert(matrix.place().to_owned())).collect()
 }
 
 /// Hashes what the division into shards depends on.
-fn hash(all: &[CorpusMatrix]) -> String {
+fn hash(all: &[Work]) -> String {
     let mut hash = Sha256::new();
     for matrix in all {
         hash.update(format!("{}\0{}\0", matrix.below(), matrix.bytes));
@@ -84,7 +84,7 @@ fn work(source: &Source, bytes: u64, settings: &Settings) -> u128 {
     (1e9 * seconds) as u128
 }
 
-fn owners(all: &[CorpusMatrix], shards: usize, settings: &Settings) -> Vec<usize> {
+fn owners(all: &[Work], shards: usize, settings: &Settings) -> Vec<usize> {
     let works = all.iter().map(|matrix| work(&matrix.source, matrix.bytes, settings));
     divided(&works.collect::<Vec<_>>(), shards)
 }

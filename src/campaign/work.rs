@@ -4,27 +4,28 @@ use serde::{Deserialize, Serialize};
 
 use spmv_matrix::source::Source;
 use spmv_results::row::{Row, RowKey};
+use spmv_results::run::StoredFile;
 
 /// A matrix of a campaign.
-pub struct Work<'s> {
-    pub source: &'s Source,
+pub struct Work {
+    pub source: Source,
     /// The size of its file in bytes.
     pub bytes: u64,
-    /// Its name in the rows of a run that is continued; `None`: that of the source.
-    pub known_as: Option<&'s str>,
+    /// The name in rows.
+    pub name: String,
     /// The rows that it already has. Their cells are not measured again.
-    pub existing: &'s [Row],
+    pub existing: Vec<Row>,
+    /// The file as it is, if the run is a corpus; `None` for a matrix that is generated.
+    pub(super) now: Option<StoredFile>,
+    /// The file as it was in the run that is continued, if it had it.
+    pub(super) then: Option<StoredFile>,
 }
 
-impl<'s> Work<'s> {
+impl Work {
     /// Creates the work of measuring all cells on a matrix.
-    pub fn new(source: &'s Source, bytes: u64) -> Self {
-        Self { source, bytes, known_as: None, existing: &[] }
-    }
-
-    /// Returns the name of the matrix in rows.
-    pub fn name(&self) -> String {
-        self.known_as.map_or_else(|| self.source.to_string(), str::to_owned)
+    pub fn new(source: Source, bytes: u64) -> Self {
+        let name = source.to_string();
+        Self { source, bytes, name, existing: Vec::new(), now: None, then: None }
     }
 }
 

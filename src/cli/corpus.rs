@@ -16,7 +16,6 @@ use super::output::finish;
 use super::sources::sources;
 use super::verb::{CommandStatus, Needs, Verb};
 use crate::bench::event::Event;
-use crate::campaign::corpus::CorpusMatrix;
 use crate::campaign::env::Env;
 use crate::campaign::progress::Display;
 use crate::campaign::resume::Begun;
@@ -83,7 +82,7 @@ impl CorpusArgs {
         let (mut file, mut begun) = open(self, format)?;
         let folders: Vec<_> = self.sources.iter().map(PathBuf::from).filter(|it| it.is_dir()).collect();
         let shard = ShardMatrices::of(found, &folders, self.shard, &measure.settings(), &mut begun);
-        write_changes(&shard, &begun, env.stderr)?;
+        write_changes(&shard, env.stderr)?;
         if let Some(record) = &begun.record {
             env.run_id.clone_from(&record.run_id);
         }
@@ -103,11 +102,10 @@ impl CorpusArgs {
         campaign.recording.begin(measure.record_path(), env.stderr)?;
         campaign.samples = measure.sample_file()?;
         campaign.recording.write()?;
-        let works: Vec<_> = shard.matrices.iter().map(|matrix| work(matrix, &begun)).collect();
         let threads = campaign.recording.record.cells.iter().filter_map(|cell| cell.threads).max();
         let tally = Tally::new(threads, measure.products);
         let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
-        let ran = campaign.run(&works, Display::Matrices, &mut results);
+        let ran = campaign.run(&shard.matrices, Display::Matrices, &mut results);
         let Results { file, reporters, tally, .. } = results;
         // What was written before an error gets its end too, such as that of a list in JSON.
         let ended = if ran.is_ok() || tally.matrices > 0 { finish(reporters) } else { Ok(()) };
@@ -119,14 +117,9 @@ impl CorpusArgs {
     }
 }
 
-fn work<'s>(matrix: &'s CorpusMatrix, begun: &'s Begun) -> Work<'s> {
-    let existing = begun.rows_of(&matrix.name);
-    Work { known_as: Some(&matrix.name), existing, ..Work::new(&matrix.source, matrix.bytes) }
-}
-
 /// Writes what has changed in the matrices of a run that is continued.
-fn write_changes(shard: &ShardMatrices, begun: &Begun, err: &mut dyn Write) -> io::Result<()> {
-    let changed = shard.matrices.iter().filter(|matrix| matrix.is_changed(begun));
+fn write_changes(shard: &ShardMatrices, err: &mut dyn Write) -> io::Result<()> {
+    let changed = shard.matrices.iter().filter(|matrix| matrix.is_changed());
     let changed: Vec<_> = changed.map(|matrix| &matrix.name).collect();
     if !changed.is_empty() {
         let (files, names) = (count(changed.len(), "file"), listed(changed.iter(), NAMED));

@@ -109,9 +109,8 @@ impl Verb for ExplainArgs {
         let read = if let Source::File(path) = &source { vec![path.as_path()] } else { Vec::new() };
         self.output.check(&read)?;
         let mut campaign = Campaign::start(&plan, true, Vec::new(), env)?;
-        let work = Work::new(&source, 0);
         let mut report = MatrixReport::default();
-        if campaign.run(&[work], Display::Hidden, &mut report)? {
+        if campaign.run(&[Work::new(source.clone(), 0)], Display::Hidden, &mut report)? {
             writeln!(env.stderr, "interrupted: {source} was not explained")?;
             return Ok(CommandStatus::Bad);
         }

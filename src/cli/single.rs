@@ -118,7 +118,7 @@ impl Verb for SingleArgs {
             });
         let (reporter, mut exporters) = env.together.agree(opened)?;
         let mut live = Live::new(reporter, format.is_written_at_once() && measure.output.is_none());
-        let work = Work::new(&source, bytes_of(&source));
+        let work = Work::new(source.clone(), bytes_of(&source));
         let interrupted = campaign.run(&[work], Display::Methods, &mut live)?;
         let complete = live.report.clone();
         if interrupted && format == Format::Text {

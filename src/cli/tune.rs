@@ -85,7 +85,7 @@ impl Verb for TuneArgs {
         campaign.recording.begin(measure.record_path(), env.stderr)?;
         campaign.samples = measure.sample_file()?;
         campaign.recording.write()?;
-        let works: Vec<_> = sources.iter().map(|(source, bytes)| Work::new(source, *bytes)).collect();
+        let works: Vec<_> = sources.iter().map(|(source, bytes)| Work::new(source.clone(), *bytes)).collect();
         let status = CommandStatus::Ok;
         let mut results = Results { sweeps, rows, status, any: false, stderr: env.stderr };
         let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
@@ -112,7 +112,7 @@ struct Results<'o> {
 impl Sink for Results<'_> {
     fn matrix(&mut self, work: &Work, report: MatrixReport, interrupted: bool) -> Result<()> {
         if let Some((_, reason)) = report.end() {
-            writeln!(self.stderr, "{}", of_matrix(work.source, reason))?;
+            writeln!(self.stderr, "{}", of_matrix(&work.source, reason))?;
         }
         if interrupted || report.is_bad() {
             self.status = CommandStatus::Bad;

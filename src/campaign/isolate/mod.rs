@@ -63,9 +63,9 @@ impl<'a> Runner<'a> {
     pub fn run(&mut self, work: &Work, emit: &mut dyn FnMut(Event)) -> Result<bool> {
         match self {
             Self::Here(session, record) => {
-                let collector = Collector::new(record, work.existing, &[]);
+                let collector = Collector::new(record, &work.existing, &[]);
                 let task = collector.task(work, Part::all(collector.open()));
-                let emit = completing(collector, work.existing, emit);
+                let emit = completing(collector, &work.existing, emit);
                 Ok(session.carry_out(&task, &emit).is_err())
             }
             Self::Children(children) => {

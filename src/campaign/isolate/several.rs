@@ -27,7 +27,7 @@ const ROUNDS: usize = 1;
 
 /// The groups of a matrix that the processes have measured.
 struct Several<'w> {
-    work: &'w Work<'w>,
+    work: &'w Work,
     /// The cells of the run.
     cells: Vec<RowKey>,
     planned: Option<u32>,
@@ -77,7 +77,7 @@ pub(super) fn measure(processes: &mut [Supervisor], work: &Work, emit: &mut dyn 
 }
 
 impl<'w> Several<'w> {
-    fn new(process: &Supervisor, work: &'w Work<'w>) -> Self {
+    fn new(process: &Supervisor, work: &'w Work) -> Self {
         let record = &process.record;
         Self {
             work,
@@ -158,7 +158,7 @@ impl<'w> Several<'w> {
                 *row = joined(&same);
             }
         }
-        conclude(group, &self.cells, self.work.existing);
+        conclude(group, &self.cells, &self.work.existing);
     }
 
     /// Returns the methods that a further process measures: those that the closing sentence of a group names that is
@@ -201,7 +201,7 @@ mod tests {
     }
 
     /// Returns what several processes have measured of a, b and c; what took 5 ms failed.
-    fn several<'w>(work: &'w Work<'w>, times: &[[f64; 3]]) -> Several<'w> {
+    fn several<'w>(work: &'w Work, times: &[[f64; 3]]) -> Several<'w> {
         let named = |(method, &ms): (&str, &f64)| {
             let row = row(method, ms);
             if ms == 5.0 { Row { status: Some(Status::Failed), ..row } } else { row }
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn the_rows_of_processes_become_one_and_name_what_is_open() {
         let source = Source::parse("gen:dense,rows=2,cols=2".as_ref()).unwrap();
-        let work = Work::new(&source, 0);
+        let work = Work::new(source, 0);
         let equal = [[1.0, 1.1, 2.0], [1.1, 1.0, 2.1], [1.0, 1.0, 2.0]].repeat(2);
         let differ: Vec<_> = equal.iter().map(|[_, b, c]| [0.5 * b, *b, *c]).collect();
         let fails: Vec<_> = equal.iter().map(|&[a, b, _]| [a, if b == 1.1 { 5.0 } else { b }, b]).collect();
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn a_method_that_a_process_left_out_is_not_taken_up_again() {
         let source = Source::parse("gen:dense,rows=2,cols=2".as_ref()).unwrap();
-        let work = Work::new(&source, 0);
+        let work = Work::new(source, 0);
         let times = [1.0, 1.1, 0.9, 1.0, 1.1].map(|ms| [ms, 1.0, 9.0]);
         for (further, open) in [(&["a", "b"][..], 2), (&["a"], 0)] {
             let mut several = several(&work, &times);

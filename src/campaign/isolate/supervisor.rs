@@ -86,7 +86,7 @@ impl<'a> Supervisor<'a> {
         emit: &mut dyn FnMut(Event),
     ) -> Result<Finish> {
         let record = self.record.clone();
-        let mut collector = Collector::new(&record, work.existing, bad).only(&part.cells);
+        let mut collector = Collector::new(&record, &work.existing, bad).only(&part.cells);
         let report = |groups: Vec<Group>, emit: &mut dyn FnMut(Event)| {
             groups.into_iter().for_each(|group| emit(Event::Group(Box::new(group))));
         };

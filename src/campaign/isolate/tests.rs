@@ -191,7 +191,7 @@ fn run(script: &str) -> (Vec<String>, String) {
     let started = Supervisor::start(program, hello, &interrupted, process);
     let ran = started.and_then(|mut supervisor| {
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref())?;
-        let work = Work::new(&source, 0);
+        let work = Work::new(source, 0);
         let part = Part::all(supervisor.record.cells.clone());
         supervisor.run(&work, part, &[], false, &mut |event| match event {
             Event::Group(group) => results.extend(group.rows.iter().map(described)),

@@ -73,7 +73,7 @@ impl Tried {
         let run = RunSettings { methods, settings: once, orders, quiet: true, ..batch.run.clone() };
         let mut campaign = Campaign::start(&CampaignPlan::new(run), true, Vec::new(), env)?;
         let (source, mut report) = (Source::parse(TRIAL.as_ref())?, MatrixReport::default());
-        campaign.run(&[Work::new(&source, 0)], Display::Hidden, &mut report)?;
+        campaign.run(&[Work::new(source, 0)], Display::Hidden, &mut report)?;
         for row in report.rows() {
             let reason = row.reason.text().filter(|_| !row.is_ok()).map(String::from);
             self.methods.extend(row.cell().map(|key| (trial(&batch.run, &key), reason)));

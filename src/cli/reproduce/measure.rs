@@ -118,7 +118,7 @@ impl Run<'_> {
         // The smallest first: most of them have their results if the run is interrupted.
         open.sort_by_key(|found| found.entries);
         self.store.check_origin(&self.places.origin)?;
-        let works: Vec<_> = open.iter().map(|found| Work::new(&found.source, 0)).collect();
+        let works: Vec<_> = open.iter().map(|found| Work::new(found.source.clone(), 0)).collect();
         let mut campaign = self.begin(batch, env)?;
         let (options, quiet, all) = (options(&batch.run).join(" "), self.quiet, open.len());
         let (store, stderr) = (&mut self.store, &mut *env.stderr);

@@ -96,12 +96,3 @@ pub fn read_rows(path: &Path, run: &RunRecord) -> Result<Vec<Row>> {
     }
     Ok(rows)
 }
-
-/// Groups rows by the name of their matrix.
-pub fn by_matrix(rows: Vec<Row>) -> HashMap<String, Vec<Row>> {
-    let mut all: HashMap<String, Vec<Row>> = HashMap::new();
-    for row in rows {
-        all.entry(row.file.clone()).or_default().push(row);
-    }
-    all
-}
