@@ -76,9 +76,6 @@ settings! {
         /// it is certain which of them is faster.
         #[serde(default)]
         further_processes: usize = 12, Times, "--processes";
-        /// Whether the best methods alternate after the rounds.
-        #[serde(default, skip_serializing_if = "is_false")]
-        duel: bool = true, Unrecorded;
         /// Whether every sample is reported.
         #[serde(default, skip_serializing_if = "is_false")]
         samples: bool = false, Unrecorded;
@@ -187,7 +184,7 @@ impl Settings {
 
     /// Returns the time of the duel in a process. There is none if the number of products is fixed, or without rounds.
     pub fn duel_time(&self) -> Option<TimeLimit> {
-        let is_meant = self.duel && self.rounds > 1 && self.iterations.is_none();
+        let is_meant = self.rounds > 1 && self.iterations.is_none();
         (is_meant && self.max_time < Duration::MAX).then(|| DUEL * self.max_time)
     }
 
