@@ -35,6 +35,14 @@ fn read(py: Python<'_>, source: PathBuf) -> PyResult<Arrays<'_>> {
     Ok((shape, data.into_pyarray(py), signed(indices), signed(indptr)))
 }
 
+/// Returns the rows of a result file as JSON.
+#[pyfunction]
+fn results(py: Python<'_>, file: PathBuf) -> PyResult<String> {
+    let rows = py.detach(|| spmv_results::files::read::read(&file)).map_err(|error| raised(&error))?;
+    let rows: Vec<_> = rows.into_iter().map(|recorded| recorded.row).collect();
+    serde_json::to_string(&rows).map_err(|error| raised(&error.into()))
+}
+
 /// Measures methods on the matrix `a`, whose arrays follow. Returns the rows as JSON.
 #[pyfunction]
 #[pyo3(signature = (a, shape, data, indices, indptr, options, methods, own))]
@@ -112,5 +120,6 @@ fn _native(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(placement, module)?)?;
+    module.add_function(wrap_pyfunction!(results, module)?)?;
     module.add_class::<OwnMethod>()
 }

@@ -66,8 +66,8 @@ impl Language {
             ],
             Self::Rust => &[
                 ("src/lib.rs", include_str!("../../plugins/templates/rust/lib.rs")),
-                ("src/spmv_method.rs", include_str!("../../crates/methods/src/plugin/abi.rs")),
-                ("Cargo.toml", include_str!("../../plugins/templates/rust/Cargo.toml")),
+                ("src/spmv_method.rs", include_str!("../../plugins/templates/rust/spmv_method.rs")),
+                ("Cargo.toml", include_str!("../../plugins/templates/rust/manifest.toml")),
             ],
             Self::Fortran => &[
                 ("@NAME@.f90", include_str!("../../plugins/templates/fortran/method.f90")),

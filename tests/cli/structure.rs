@@ -46,6 +46,32 @@ fn records_are_of_clean_trees() {
     assert!(modified.is_empty(), "measured with uncommitted changes: {modified:#?}");
 }
 
+/// A published package has what is in its folder, where a link counts as what it leads to.
+#[test]
+fn packages_contain_what_their_code_includes() {
+    let mut included = 0;
+    for package in ["src", "crates/matrix/src", "crates/methods/src", "crates/results/src", "crates/ptx-machine/src"] {
+        let folder = Path::new(ROOT).join(package);
+        let package = folder.parent().unwrap().to_owned();
+        for file in files(&folder, "rs").iter().filter(|file| !file.to_string_lossy().contains("tests")) {
+            let text = fs::read_to_string(file).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for part in code.split("include_str!(\"").skip(1) {
+                included += 1;
+                let name = part.split('"').next().unwrap_or_default();
+                let ups = name.matches("../").count();
+                let from = file.parent().unwrap().ancestors().nth(ups).unwrap();
+                let found = from.join(name.trim_start_matches("../"));
+                // A folder with a manifest is another package.
+                let own = found.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").exists());
+                let is_inside = found.exists() && own == Some(&package);
+                assert!(is_inside, "{} includes {name}, which is not in its package", file.display());
+            }
+        }
+    }
+    assert!(included > 30, "{included}");
+}
+
 /// The documents name only files and folders that exist, apart from those that a reader may add.
 #[test]
 fn documents_name_existing_files() {

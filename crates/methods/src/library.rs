@@ -17,19 +17,26 @@ pub fn named_folders() -> Vec<PathBuf> {
 }
 
 /// Returns the folders that are searched before the system's loader, in this order: those in `SPMV_BENCH_LIBRARY_PATH`,
-/// those of the active Python environment, and those of `.venv` in the current directory, which `scripts/test` fills.
+/// those of the active Python environment, those of the environment in which this program is installed, and those of
+/// `.venv` in the current directory, which `scripts/test` fills.
 pub fn folders() -> Vec<PathBuf> {
     let mut folders = named_folders();
     let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
     folders.extend(active.iter().flat_map(|environment| folders_of(environment)));
+    // The program is ENVIRONMENT/bin/spmv-bench.
+    let program = std::env::current_exe().ok();
+    let own = program.as_deref().and_then(Path::parent).and_then(Path::parent).map(PathBuf::from);
     let here = std::path::absolute(".venv").unwrap_or_default();
-    folders.extend(folders_of(&here).into_iter().filter(|folder| is_trusted(&here, folder)));
+    for environment in own.into_iter().chain([here]) {
+        folders.extend(folders_of(&environment).into_iter().filter(|folder| is_trusted(&environment, folder)));
+    }
     folders
 }
 
 /// Returns the folders of a Python environment that contain libraries: those of NVIDIA's wheels, and that of MKL.
+/// Debian's Python has `dist-packages`.
 fn folders_of(environment: &Path) -> Vec<PathBuf> {
-    let wheels = environment.join("lib/python3*/site-packages/nvidia/*/lib");
+    let wheels = environment.join("lib/python3*/*-packages/nvidia/*/lib");
     let mut folders: Vec<_> = glob::glob(&wheels.to_string_lossy()).into_iter().flatten().flatten().collect();
     folders.push(environment.join("lib"));
     folders

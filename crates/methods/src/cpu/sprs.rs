@@ -36,13 +36,15 @@ fn prepare<'a, T: Scalar + MulAcc>(csr: &'a Csr<T>, request: &Request<'a>) -> Ou
             y.iter_mut().zip(&scratch).for_each(|(y, &sum)| *y += alpha * sum);
         }
     };
-    Ok(multiplying(csr, 0, product).with_library(&version(), extra_bytes))
+    Ok(multiplying(csr, 0, product).with_library(VERSION, extra_bytes))
 }
 
-/// Returns the version of sprs that this program is built with, read from the lock file.
-fn version() -> String {
-    let lock = include_str!("../../../../Cargo.lock");
-    let entry = lock.split("[[package]]").find(|entry| entry.contains("name = \"sprs\"\n"));
-    let version = entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next());
-    format!("sprs {}", version.expect("Cargo.lock contains sprs"))
+/// The version of sprs that this program is built with: Cargo.toml allows no other.
+const VERSION: &str = "sprs 0.11.6";
+
+#[cfg(test)]
+#[test]
+fn the_version_is_that_of_the_manifest() {
+    let version = VERSION.replace(' ', " = \"=") + "\"\n";
+    assert!(include_str!("../../../../Cargo.toml").contains(&version), "{version}");
 }

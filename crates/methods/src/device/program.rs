@@ -15,7 +15,7 @@ macro_rules! program {
         const {
             &$crate::device::program::Program {
                 name: $path.split_at("cuda/".len()).1,
-                source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)),
+                source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $path)),
             }
         }
     };

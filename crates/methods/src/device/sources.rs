@@ -13,20 +13,20 @@ use spmv_matrix::device::facts::Facts;
 
 /// The header files that programs can include, as pairs of name and text.
 const HEADERS: &[(&str, &str)] = &[
-    ("common.cuh", include_str!("../../../../cuda/common.cuh")),
-    ("hola.cuh", include_str!("../../../../cuda/hola.cuh")),
-    ("convert.cuh", include_str!("../../../../cuda/convert.cuh")),
-    ("coordinates.cuh", include_str!("../../../../cuda/coordinates.cuh")),
-    ("dasp.cuh", include_str!("../../../../cuda/dasp.cuh")),
-    ("distinct.cuh", include_str!("../../../../cuda/distinct.cuh")),
-    ("merge.cuh", include_str!("../../../../cuda/merge.cuh")),
-    ("once.cuh", include_str!("../../../../cuda/once.cuh")),
-    ("long_rows.cuh", include_str!("../../../../cuda/long_rows.cuh")),
-    ("packed.cuh", include_str!("../../../../cuda/packed.cuh")),
-    ("packed_walk.cuh", include_str!("../../../../cuda/packed_walk.cuh")),
-    ("row_of.cuh", include_str!("../../../../cuda/row_of.cuh")),
-    ("shared_rows.cuh", include_str!("../../../../cuda/shared_rows.cuh")),
-    ("strips.cuh", include_str!("../../../../cuda/strips.cuh")),
+    ("common.cuh", include_str!("../../cuda/common.cuh")),
+    ("hola.cuh", include_str!("../../cuda/hola.cuh")),
+    ("convert.cuh", include_str!("../../cuda/convert.cuh")),
+    ("coordinates.cuh", include_str!("../../cuda/coordinates.cuh")),
+    ("dasp.cuh", include_str!("../../cuda/dasp.cuh")),
+    ("distinct.cuh", include_str!("../../cuda/distinct.cuh")),
+    ("merge.cuh", include_str!("../../cuda/merge.cuh")),
+    ("once.cuh", include_str!("../../cuda/once.cuh")),
+    ("long_rows.cuh", include_str!("../../cuda/long_rows.cuh")),
+    ("packed.cuh", include_str!("../../cuda/packed.cuh")),
+    ("packed_walk.cuh", include_str!("../../cuda/packed_walk.cuh")),
+    ("row_of.cuh", include_str!("../../cuda/row_of.cuh")),
+    ("shared_rows.cuh", include_str!("../../cuda/shared_rows.cuh")),
+    ("strips.cuh", include_str!("../../cuda/strips.cuh")),
 ];
 
 /// The folder in `SPMV_BENCH_CUDA`, with the texts of its files by name.

@@ -9,7 +9,7 @@ use spmv_matrix::limited::read_text;
 
 macro_rules! device_files {
     ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../../../ptx-machine/devices/", $name, ".toml")))),*]
+        [$(($name, include_str!(concat!("../../devices/", $name, ".toml")))),*]
     };
 }
 

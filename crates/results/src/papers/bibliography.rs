@@ -2,7 +2,7 @@
 //! cite.
 
 /// The text of the bibliography: a paragraph per entry, sorted by key.
-const BIBLIOGRAPHY: &str = include_str!("../../../../docs/papers.bib");
+const BIBLIOGRAPHY: &str = include_str!("../../papers.bib");
 
 /// The beginning of the comment above an entry whose sources cite it by other words than its key.
 const CITED_AS: &str = "% cited as: ";

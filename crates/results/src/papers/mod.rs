@@ -17,7 +17,7 @@ use spmv_matrix::near::hint;
 
 macro_rules! experiments {
     ($($id:literal)*) => {
-        &[$(($id, include_str!(concat!("../../../../experiments/", $id, ".toml")))),*]
+        &[$(($id, include_str!(concat!("../../experiments/", $id, ".toml")))),*]
     };
 }
 
@@ -36,7 +36,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments! {
 };
 
 /// The published times, which only one experiment uses.
-const PUBLISHED: &str = include_str!("../../../../experiments/published.csv");
+const PUBLISHED: &str = include_str!("../../experiments/published.csv");
 
 pub fn experiments() -> impl Iterator<Item = Experiment> {
     let parsed = |(id, text): &(&str, &str)| {

@@ -19,15 +19,15 @@ use spmv_matrix::near::hint;
 const MOST_BYTES: u64 = 1 << 20;
 
 const KNOWN: [(&str, &str); 9] = [
-    ("k40m", include_str!("../../../../ptx-machine/devices/k40m.toml")),
-    ("gtx1080", include_str!("../../../../ptx-machine/devices/gtx1080.toml")),
-    ("titan-x-maxwell", include_str!("../../../../ptx-machine/devices/titan-x-maxwell.toml")),
-    ("titan-x-pascal", include_str!("../../../../ptx-machine/devices/titan-x-pascal.toml")),
-    ("p100", include_str!("../../../../ptx-machine/devices/p100.toml")),
-    ("v100", include_str!("../../../../ptx-machine/devices/v100.toml")),
-    ("a100", include_str!("../../../../ptx-machine/devices/a100.toml")),
-    ("h100", include_str!("../../../../ptx-machine/devices/h100.toml")),
-    ("h200", include_str!("../../../../ptx-machine/devices/h200.toml")),
+    ("k40m", include_str!("../../../devices/k40m.toml")),
+    ("gtx1080", include_str!("../../../devices/gtx1080.toml")),
+    ("titan-x-maxwell", include_str!("../../../devices/titan-x-maxwell.toml")),
+    ("titan-x-pascal", include_str!("../../../devices/titan-x-pascal.toml")),
+    ("p100", include_str!("../../../devices/p100.toml")),
+    ("v100", include_str!("../../../devices/v100.toml")),
+    ("a100", include_str!("../../../devices/a100.toml")),
+    ("h100", include_str!("../../../devices/h100.toml")),
+    ("h200", include_str!("../../../devices/h200.toml")),
 ];
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -1,0 +1,1 @@
+../../../crates/methods/src/plugin/abi.rs
