@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::resume::Begun;
 use super::work::Work;
 use spmv_matrix::source::Source;
+use spmv_results::row::Row;
 use spmv_results::run::StoredFile;
 
 impl Work {
@@ -70,11 +71,12 @@ impl Begun {
             matrix.then = Some(then);
         }
         self.forget_failed(&all.iter().map(|matrix| &matrix.name[..]).collect());
-        let mut by_name: HashMap<_, _> = all.iter_mut().map(|matrix| (matrix.name.clone(), matrix)).collect();
+        let mut rows: HashMap<&str, Vec<Row>> = HashMap::new();
         for row in &self.rows {
-            if let Some(matrix) = by_name.get_mut(&row.file) {
-                matrix.existing.push(row.clone());
-            }
+            rows.entry(&row.file).or_default().push(row.clone());
+        }
+        for matrix in all {
+            matrix.existing = rows.get(&matrix.name[..]).cloned().unwrap_or_default();
         }
     }
 
