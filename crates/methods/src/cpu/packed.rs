@@ -36,14 +36,17 @@ mod build;
 mod diagonals;
 mod factors;
 mod kernel;
+mod rows;
 mod source;
 mod sums;
 #[cfg(test)]
 mod tests;
 pub mod trial;
 mod window;
+mod write;
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam_utils::CachePadded;
 
@@ -94,7 +97,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     let (windows, longest) = pack(csr, request.team, &cut(csr, share), packing);
     let costs: Vec<_> = windows.iter().map(Window::cost).collect();
     let shares = shares(&costs, threads);
-    let sums = |_| CachePadded::new(Aligned::zeros(longest.len()));
+    let sums = |_| CachePadded::new(Aligned::of(T::zero(), longest.len()));
     let mut sums: Vec<_> = (0..threads).map(sums).collect();
     let bytes = windows.iter().flat_map(Window::bytes).sum::<usize>();
     let prefetch = bytes > PREFETCHED * threads;
@@ -146,7 +149,7 @@ fn note<T>(windows: &[Window<T>], nnz: usize) -> String {
 
 fn packing_for<T: Scalar + Lanes>(csr: &Csr<T>, request: &Request) -> Packing {
     Packing {
-        lanes: request.isa.wide_lanes::<T>(),
+        isa: request.isa,
         table: largest_table(csr, request.word("values")),
         longest: (csr.nnz() / (4 * request.team.len())).max(SHARED_ROW),
     }
@@ -162,9 +165,10 @@ fn largest_table<T: Scalar>(csr: &Csr<T>, values: Option<&str>) -> Option<usize>
     }
 }
 
-/// Packs the windows, and lists the rows that are too long for them. Each thread packs windows with an equal share of
-/// the nonzeros, which are nearly those that it multiplies, so that the pages of their streams are in its memory.
-fn pack<T: Scalar>(
+/// Packs the windows, and lists the rows that are too long for them. Each thread begins with windows that have an equal
+/// share of the nonzeros. These are nearly those that it multiplies, so the pages of their streams are in its memory.
+/// Then it takes windows that others have not begun, because not all take the same time.
+fn pack<T: Scalar + Lanes>(
     csr: &Csr<T>,
     team: &Team,
     windows: &[Range<usize>],
@@ -172,17 +176,24 @@ fn pack<T: Scalar>(
 ) -> (Vec<Window<T>>, Vec<usize>) {
     let sizes: Vec<_> = windows.iter().map(|rows| entries_of(csr, rows).len()).collect();
     let shares = shares(&sizes, team.len());
+    let next: Vec<_> = shares.iter().map(|share| CachePadded::new(AtomicUsize::new(share.start))).collect();
     let mut packed: Vec<CachePadded<_>> = shares.iter().map(|_| (Vec::new(), Vec::new()).into()).collect();
     team.run_with(&mut packed, |rank, (packed, longest)| {
         let mut packer = Packer::new(packing);
-        for rows in &windows[shares[rank].clone()] {
-            packed.push(packer.pack(csr, rows.clone()));
-            longest.extend(rows.clone().filter(|&row| csr.row(row).len() > packing.longest));
+        for owner in (rank..shares.len()).chain(0..rank) {
+            let claims = std::iter::repeat_with(|| next[owner].fetch_add(1, Ordering::Relaxed));
+            for window in claims.take_while(|&window| window < shares[owner].end) {
+                let rows = windows[window].clone();
+                packed.push(packer.pack(csr, rows.clone()));
+                longest.extend(rows.filter(|&row| csr.row(row).len() > packing.longest));
+            }
         }
     });
     let packed = packed.into_iter().map(CachePadded::into_inner);
     let (windows, longest): (Vec<_>, Vec<_>) = packed.unzip();
-    (windows.into_iter().flatten().collect(), longest.concat())
+    let mut windows: Vec<Window<T>> = windows.into_iter().flatten().collect();
+    windows.sort_by_key(|window| window.first_row);
+    (windows, longest.concat())
 }
 
 /// Returns an upper bound of the bytes of the streams (bands of values with holes, or values with fewer

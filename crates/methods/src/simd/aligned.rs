@@ -22,11 +22,16 @@ impl<T: Copy + Default> Aligned<T> {
         Self { values, start }
     }
 
-    /// Returns a slice of `count` default values, which are zeros.
-    pub fn zeros(count: usize) -> Self {
-        let mut zeros = Self::with_capacity(count);
-        zeros.append(count, T::default());
-        zeros
+    /// Returns a slice of `count` times `value`.
+    pub fn of(value: T, count: usize) -> Self {
+        let mut all = Self::with_capacity(count);
+        all.append(count, value);
+        all
+    }
+
+    /// Returns the buffer, to which values can be appended: no more than the capacity, or the slice may not be aligned.
+    pub fn buffer(&mut self) -> &mut Vec<T> {
+        &mut self.values
     }
 
     /// Appends `count` times `value`, and returns the new part. If the capacity is too small, all values move.

@@ -1,137 +1,177 @@
-//! Blocks: one to four neighbouring rows with (nearly) the same columns.
+//! Blocks: two to four neighbouring rows with (nearly) the same columns.
 
 use std::cmp::Reverse;
-use std::mem::take;
 use std::ops::Range;
 
+use super::rows::Rows;
 use super::window::MAX_HEIGHT;
 use spmv_matrix::Csr;
 
-/// A row joins the block above it if at least this fraction of the block's slots still contains nonzeros.
-pub const BLOCK_FILL: f64 = 0.85;
-/// Rows shorter than this do not join a block.
-const BLOCK_WIDTH: usize = 4;
-
-/// The number of slices whose blocks are sorted together by width. Fewer would mix more widths in a slice. More would
-/// take more rows from the places where neighbouring rows use the same elements of x.
-const SORTED: usize = 64;
+/// A row joins the block above it if at least this fraction of the block's slots still contains nonzeros: 17 / 20.
+const BLOCK_FILL: (usize, usize) = (17, 20);
 
 #[derive(Clone, Copy)]
 pub struct Block {
-    row: u32,
-    width: u32,
-    /// Where the columns begin: in those of the matrix or, if they are of no single row, in [`Blocks::unions`].
-    start: u32,
-    is_union: bool,
+    /// The first row, relative to the window's first row.
+    pub row: u16,
     height: u8,
-    /// Whether some row has no nonzero in one of the columns.
+    /// Whether some row has no nonzero in some column. Then the columns are in [`Blocks::unions`].
     pub holes: bool,
+    /// Where the columns begin: in those of the matrix, or in the unions.
+    start: u32,
+    width: u32,
 }
 
-/// The blocks of a window by height, and what is kept to find those of the next window.
+/// A row that is in no block.
+#[derive(Clone, Copy)]
+pub struct Single {
+    pub row: u16,
+    pub width: u32,
+}
+
+/// The blocks of a window, and the rows that are in none.
 #[derive(Default)]
 pub struct Blocks {
-    pub of_height: [Vec<Block>; MAX_HEIGHT],
+    /// The blocks of two, three and four rows.
+    pub of_height: [Vec<Block>; MAX_HEIGHT - 1],
+    pub singles: Vec<Single>,
     unions: Vec<u32>,
-    union: Vec<u32>,
-    unsorted: Vec<Block>,
-    ends: Vec<usize>,
+    /// For each element of the unions, the rows of the block with a nonzero there, as bits.
+    present: Vec<u8>,
+    /// The number of elements of the unions that are in use.
+    used: usize,
 }
 
 impl Blocks {
-    /// Groups the rows into blocks, in order. Rows of more than `longest` nonzeros are left out.
-    pub fn find<T>(&mut self, csr: &Csr<T>, rows: &[usize], longest: usize) {
+    /// Groups `rest`, the ascending rows outside of bands, into blocks, without those of more than `longest` nonzeros.
+    pub fn find<T>(&mut self, csr: &Csr<T>, rows: &Rows, rest: &[u16], longest: usize) {
         self.of_height.iter_mut().for_each(Vec::clear);
-        self.unions.clear();
-        let mut open: Option<Block> = None;
-        for &row in rows {
-            let length = csr.row(row).len();
-            if length > longest {
-                continue;
-            }
-            if let Some(block) = &mut open {
-                let adjacent = block.rows().end == row && block.height() < MAX_HEIGHT;
-                if adjacent && length >= BLOCK_WIDTH && self.join(csr, block) {
+        self.singles.clear();
+        self.used = 0;
+        let mut at = 0;
+        while let Some(&row) = rest.get(at) {
+            at += 1;
+            let width = rows.lengths[usize::from(row)];
+            let joins = |at: usize, height: u16| {
+                rest.get(at).is_some_and(|&next| next == row + height && rows.alike[usize::from(next)])
+            };
+            if joins(at, 1) {
+                let start = csr.row_offsets()[rows.first + usize::from(row)];
+                let mut block = Block { row, height: 1, holes: false, start, width };
+                while block.height() < MAX_HEIGHT && joins(at, block.height.into()) && self.join(csr, rows, &mut block)
+                {
+                    at += 1;
+                }
+                if block.height > 1 {
+                    self.of_height[block.height() - 2].push(block);
                     continue;
                 }
-                self.of_height[block.height() - 1].push(*block);
             }
-            open = Some(Block::of_row(csr, row));
+            if width as usize <= longest {
+                self.singles.push(Single { row, width });
+            }
         }
-        open.into_iter().for_each(|last| self.of_height[last.height() - 1].push(last));
     }
 
-    pub fn columns<'a, T>(&'a self, csr: &'a Csr<T>, block: &Block) -> &'a [u32] {
-        columns(csr, &self.unions, block)
+    fn columns<'a, T>(&'a self, csr: &'a Csr<T>, block: &Block) -> &'a [u32] {
+        let all = if block.holes { &self.unions } else { csr.column_indices() };
+        &all[block.range()]
+    }
+
+    /// Returns the columns of all blocks with holes and, for each, the rows of the block with a nonzero there, as bits.
+    pub fn unions(&self) -> (&[u32], &[u8]) {
+        (&self.unions, &self.present)
+    }
+
+    /// Stores the columns of a block without holes as those of blocks with holes are stored.
+    pub fn make_union<T>(&mut self, csr: &Csr<T>, block: &mut Block) {
+        if !block.holes {
+            let (start, end) = (self.used, self.used + block.width());
+            self.reserve(block.width());
+            self.unions[start..end].copy_from_slice(&csr.column_indices()[block.range()]);
+            self.present[start..end].fill(u8::MAX);
+            (block.start, block.holes, self.used) = (start as u32, true, end);
+        }
+    }
+
+    /// Makes room for so many further elements of the unions.
+    fn reserve(&mut self, count: usize) {
+        let end = self.used + count;
+        if self.unions.len() < end {
+            self.unions.resize(2 * end, 0);
+            self.present.resize(2 * end, 0);
+        }
     }
 
     /// Adds the row below a block to it, if its nonzeros and those of the block fill their columns well enough.
-    fn join<T>(&mut self, csr: &Csr<T>, block: &mut Block) -> bool {
-        let row = csr.row(block.rows().end);
-        let (a, b) = (columns(csr, &self.unions, block), &csr.column_indices()[row.clone()]);
-        // This is cheap and excludes most pairs of rows of an irregular matrix.
-        if a.first() != b.first() && a.last() != b.last() {
-            return false;
+    fn join<T>(&mut self, csr: &Csr<T>, rows: &Rows, block: &mut Block) -> bool {
+        let first = rows.first + usize::from(block.row);
+        let row = csr.row(first + block.height());
+        let nonzeros = row.end - csr.row_offsets()[first] as usize;
+        let below = &csr.column_indices()[row];
+        if self.columns(csr, block) != below {
+            let most = nonzeros * BLOCK_FILL.1 / (BLOCK_FILL.0 * (block.height() + 1));
+            return self.unite(csr, block, below, most);
         }
-        if a != b {
-            let nonzeros = row.end - csr.row_offsets()[block.row as usize] as usize;
-            let most = (nonzeros as f64 / BLOCK_FILL) as usize / (block.height() + 1);
-            let start = self.unions.len();
-            if !unite(a, b, most, &mut self.union) {
-                return false;
-            }
-            let width = self.union.len();
-            block.holes |= width != block.width() || width != row.len();
-            (block.start, block.width, block.is_union) = (start as u32, width as u32, true);
-            self.unions.extend(&self.union);
+        if block.holes {
+            self.present[block.range()].iter_mut().for_each(|rows| *rows |= 1 << block.height);
         }
         block.height += 1;
         true
     }
 
-    /// Sorts the blocks of a height by width, the widest first and in order if equal, in groups of `SORTED` registers.
-    pub fn sort<const LANES: usize>(&mut self, height: usize) {
-        let mut list = take(&mut self.of_height[height - 1]);
-        for group in list.chunks_mut(SORTED * LANES) {
-            if !group.is_sorted_by_key(|block| Reverse(block.width)) {
-                self.sort_group(group);
+    /// Adds a row with other columns to a block. Returns `false` as soon as it is certain that they have more than
+    /// `most` columns together.
+    fn unite<T>(&mut self, csr: &Csr<T>, block: &mut Block, below: &[u32], most: usize) -> bool {
+        self.reserve(most);
+        let end = self.used + most;
+        let (known, union) = self.unions[..end].split_at_mut(self.used);
+        let (known_rows, rows) = self.present[..end].split_at_mut(self.used);
+        let range = block.range();
+        let above = if block.holes { &known[range.clone()] } else { &csr.column_indices()[range.clone()] };
+        let rows_above = |k: usize| if block.holes { known_rows[range.start + k] } else { (1 << block.height) - 1 };
+        let row_below = 1 << block.height;
+        let mut only_above = most.saturating_sub(below.len());
+        let mut only_below = most.saturating_sub(above.len());
+        let (mut i, mut j, mut width) = (0, 0, 0);
+        while i < above.len() && j < below.len() {
+            if above[i] == below[j] {
+                (union[width], rows[width]) = (above[i], rows_above(i) | row_below);
+                (i, j) = (i + 1, j + 1);
+            } else if above[i] < below[j] {
+                if only_above == 0 {
+                    return false;
+                }
+                (union[width], rows[width]) = (above[i], rows_above(i));
+                (i, only_above) = (i + 1, only_above - 1);
+            } else {
+                if only_below == 0 {
+                    return false;
+                }
+                (union[width], rows[width]) = (below[j], row_below);
+                (j, only_below) = (j + 1, only_below - 1);
             }
+            width += 1;
         }
-        self.of_height[height - 1] = list;
-    }
-
-    fn sort_group(&mut self, group: &mut [Block]) {
-        let widest = group.iter().map(Block::width).max().unwrap_or(0);
-        if widest > 4 * group.len() {
-            return group.sort_by_key(|block| Reverse(block.width));
+        if width + above.len() - i + below.len() - j > most {
+            return false;
         }
-        // A counting sort: `ends[k]` is where the next block that is `k` narrower than the widest belongs.
-        self.ends.clear();
-        self.ends.resize(widest + 2, 0);
-        group.iter().for_each(|block| self.ends[widest - block.width() + 1] += 1);
-        for key in 0..=widest {
-            self.ends[key + 1] += self.ends[key];
+        for (k, &column) in above.iter().enumerate().skip(i) {
+            (union[width], rows[width]) = (column, rows_above(k));
+            width += 1;
         }
-        self.unsorted.clear();
-        self.unsorted.extend_from_slice(group);
-        for block in &self.unsorted {
-            let end = &mut self.ends[widest - block.width()];
-            group[*end] = *block;
-            *end += 1;
+        for &column in &below[j..] {
+            (union[width], rows[width]) = (column, row_below);
+            width += 1;
         }
+        (block.start, block.width, block.holes) = (self.used as u32, width as u32, true);
+        block.height += 1;
+        self.used += width;
+        true
     }
 }
 
 impl Block {
-    pub fn of_row<T>(csr: &Csr<T>, row: usize) -> Self {
-        let (start, width) = (csr.row_offsets()[row], csr.row(row).len() as u32);
-        Self { row: row as u32, width, start, is_union: false, height: 1, holes: false }
-    }
-
-    pub fn rows(&self) -> Range<usize> {
-        self.row as usize..self.row as usize + self.height()
-    }
-
     pub fn height(&self) -> usize {
         self.height.into()
     }
@@ -139,31 +179,44 @@ impl Block {
     pub fn width(&self) -> usize {
         self.width as usize
     }
-}
 
-fn columns<'a, T>(csr: &'a Csr<T>, unions: &'a [u32], block: &Block) -> &'a [u32] {
-    let all = if block.is_union { unions } else { csr.column_indices() };
-    &all[block.start as usize..][..block.width()]
-}
-
-/// Writes the union of two ascending lists to `union`. Returns `false` as soon as it is certain that it has more than
-/// `most` elements.
-fn unite(a: &[u32], b: &[u32], most: usize, union: &mut Vec<u32>) -> bool {
-    union.clear();
-    if a.len().max(b.len()) > most {
-        return false;
+    /// Returns where its columns are.
+    pub fn range(&self) -> Range<usize> {
+        self.start as usize..self.start as usize + self.width()
     }
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        if union.len() + (a.len() - i).max(b.len() - j) > most {
-            return false;
+}
+
+/// Sorts groups of `size` elements by width, the widest first and in order if equal.
+pub fn sort_groups<E: Copy>(all: &mut [E], size: usize, width: impl Fn(&E) -> u32) {
+    let (mut unsorted, mut ends) = (Vec::with_capacity(size), Vec::new());
+    for group in all.chunks_mut(size) {
+        let (mut narrowest, mut widest) = (u32::MAX, 0);
+        for width in group.iter().map(&width) {
+            (narrowest, widest) = (narrowest.min(width), widest.max(width));
         }
-        let next = a[i].min(b[j]);
-        i += usize::from(a[i] == next);
-        j += usize::from(b[j] == next);
-        union.push(next);
+        let most = (widest - narrowest) as usize;
+        if most > 4 * group.len() {
+            group.sort_by_key(|element| Reverse(width(element)));
+        } else if most > 0 {
+            unsorted.clear();
+            unsorted.extend_from_slice(group);
+            sort_by_counting(&unsorted, group, &mut ends, most, |element| (widest - width(element)) as usize);
+        }
     }
-    union.extend(&a[i..]);
-    union.extend(&b[j..]);
-    union.len() <= most
+}
+
+/// Writes the elements in the order of their keys, which are at most `most`.
+fn sort_by_counting<E: Copy>(from: &[E], to: &mut [E], ends: &mut Vec<usize>, most: usize, key: impl Fn(&E) -> usize) {
+    // `ends[k]` is where the next element with key `k` belongs.
+    ends.clear();
+    ends.resize(most + 2, 0);
+    from.iter().for_each(|element| ends[key(element) + 1] += 1);
+    for k in 0..=most {
+        ends[k + 1] += ends[k];
+    }
+    for element in from {
+        let end = &mut ends[key(element)];
+        to[*end] = *element;
+        *end += 1;
+    }
 }

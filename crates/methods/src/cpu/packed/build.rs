@@ -1,21 +1,18 @@
-//! Packs a window: decides for each of its rows how it is stored, and writes the streams.
+//! Packs a window: decides for each of its rows how it is stored, and then writes the streams, whose sizes are known.
 //!
 //! The setup should cost no more than a few products, so each nonzero is read once to decide and once to write, the
 //! comparisons stop as early as possible, and blocks are sorted by counting. Lists that a window needs only while it is
 //! packed are kept for the next one.
 
-use std::array;
 use std::mem::take;
-use std::ops::Range;
 
-use super::blocks::{BLOCK_FILL, Block, Blocks};
+use super::blocks::{Block, Blocks, Single, sort_groups};
 use super::diagonals::Diagonals;
 use super::factors::Form;
-use super::window::{Band, Columns, LANE_SUM, MAX_HEIGHT, STEP, Segment, Slice, Window};
-use crate::formats::entries_of;
-use crate::simd::Aligned;
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use super::rows::{Read, Rows};
+use super::window::{LANE_SUM, MAX_HEIGHT, STEP, Window};
+use super::write::Writer;
+use crate::cpu::prelude::*;
 
 /// Returns the smallest fraction of the slots of a band that contain nonzeros. Below it, the empty slots have more
 /// bytes than the 16-bit column indices of slices.
@@ -23,305 +20,171 @@ fn band_fill<T>() -> f64 {
     size_of::<T>() as f64 / (size_of::<T>() + size_of::<u16>()) as f64
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Packing {
-    /// The number of values per register: 4, 8 or 16.
-    pub lanes: usize,
+    /// The instruction set of the kernel, whose registers have as many values as a slice has lanes: 4, 8 or 16.
+    pub isa: Isa,
     /// The largest number of values in a table of codes; `None` if values are stored unchanged.
     pub table: Option<usize>,
     /// Rows with more nonzeros than this are not packed: all threads share them.
     pub longest: usize,
 }
 
-#[derive(Default)]
-pub struct Packer<T> {
+/// The number of slices whose blocks are sorted together by width. Fewer would mix more widths in a slice. More would
+/// take more rows from the places where neighbouring rows use the same elements of x.
+const SORTED: usize = 64;
+
+pub struct Packer {
     packing: Packing,
-    form: Form<T>,
-    values: Aligned<T>,
+    rows: Rows,
     diagonals: Diagonals,
+    /// The rows outside of bands.
+    rest: Vec<u16>,
     blocks: Blocks,
-    pair: Vec<T>,
-    partial: Vec<(usize, usize)>,
-    window: Window<T>,
+    /// The blocks of all slices of several rows per block, in the order in which they are stored.
+    stored: Vec<Block>,
+    sizes: Sizes,
 }
 
-impl<T: Scalar> Packer<T> {
+impl Packer {
     pub fn new(packing: Packing) -> Self {
-        Self { packing, ..Self::default() }
+        Self {
+            packing,
+            rows: Rows::default(),
+            diagonals: Diagonals::default(),
+            rest: vec![],
+            blocks: Blocks::default(),
+            stored: vec![],
+            sizes: Sizes::default(),
+        }
     }
 
     /// Packs the rows `rows`, at most 2^16.
-    pub fn pack(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
-        match self.packing.lanes {
-            4 => self.pack_for::<4>(csr, rows),
-            8 => self.pack_for::<8>(csr, rows),
-            16 => self.pack_for::<16>(csr, rows),
+    pub fn pack<T: Scalar + Lanes>(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
+        match self.packing.isa.wide_lanes::<T>() {
+            4 => self.pack_for::<T, 4>(csr, rows),
+            8 => self.pack_for::<T, 8>(csr, rows),
+            16 => self.pack_for::<T, 16>(csr, rows),
             lanes => unreachable!("no register has {lanes} values"),
         }
     }
 
-    fn pack_for<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
-        self.window.first_row = rows.start;
-        self.window.rows = rows.len();
-        self.window.width = LANES;
-        if let Some(most) = self.packing.table {
-            self.form = Form::of(&csr.values()[entries_of(csr, &rows)], most);
-        }
-        self.reserve::<LANES>(csr, rows.clone());
-        let rest = self.bands::<LANES>(csr, rows);
-        self.blocks.find(csr, &rest, self.packing.longest);
-        self.segments::<LANES>(csr);
-        let mut window = take(&mut self.window);
-        window.columns.end(LANES);
-        window.factors = self.form.store(take(&mut self.values), LANES);
-        window
+    fn pack_for<T: Scalar + Lanes, const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
+        let Packing { isa, longest, .. } = self.packing;
+        let form = match self.packing.table {
+            Some(most) => Form::of(&csr.values()[entries_of(csr, &rows)], most),
+            None => Form::Full,
+        };
+        let mut window = Window { first_row: rows.start, rows: rows.len(), width: LANES, ..Window::default() };
+        self.sizes = Sizes::default();
+        isa.run(Read { csr, rows, longest, to: &mut self.rows });
+        self.find_bands::<T, LANES>(csr, &mut window);
+        self.blocks.find(csr, &self.rows, &self.rest, longest);
+        self.find_slices::<T, LANES>(csr, &mut window);
+        let writer = Writer::<T, LANES> {
+            csr,
+            blocks: &self.blocks,
+            stored: &self.stored,
+            window: &window,
+            columns: self.sizes.columns,
+            within: self.rows.columns.clone(),
+            factors: self.sizes.factors,
+            form,
+        };
+        let (columns, factors, masks) = isa.run_wide(writer);
+        Window { columns, factors, masks, ..window }
     }
 
-    /// Reserves memory for the values with their empty slots, about one more per row to align them, and for the columns
-    /// in their narrowest type. Pages to which nothing is written cost nothing.
-    fn reserve<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) {
-        let (mut first, mut last, mut nonzeros) = (u32::MAX, 0, 0);
-        for row in rows.clone().map(|row| csr.row(row)) {
-            if (1..=self.packing.longest).contains(&row.len()) {
-                first = first.min(csr.column_indices()[row.start]);
-                last = last.max(csr.column_indices()[row.end - 1]);
-                nonzeros += row.len();
-            }
-        }
-        let slots = (nonzeros as f64 / band_fill::<T>().min(BLOCK_FILL)) as usize;
-        self.window.columns = Columns::between(first.min(last), last, slots + LANES);
-        self.values = Aligned::with_capacity(slots + rows.len());
-    }
-
-    /// Stores slices of consecutive rows that are on few diagonals as bands, and returns the other rows.
-    fn bands<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Vec<usize> {
+    /// Makes bands of slices of consecutive rows that are on few diagonals, and lists the other rows.
+    fn find_bands<T, const LANES: usize>(&mut self, csr: &Csr<T>, window: &mut Window<T>) {
         self.diagonals.clear();
-        let fill = band_fill::<T>();
-        let (mut start, mut rest) = (rows.start, Vec::new());
-        while start + LANES <= rows.end {
-            let slice = start..start + LANES;
-            if self.diagonals.find(csr, slice.clone(), fill, self.packing.longest) {
-                self.push_band_slice::<LANES>(csr, start);
+        self.rest.clear();
+        let most_per_nonzero = 1.0 / (band_fill::<T>() * LANES as f64);
+        let longest = self.packing.longest;
+        let (slices, rest) = self.rows.lengths.as_chunks::<LANES>();
+        for (slice, lengths) in slices.iter().enumerate() {
+            let row = slice * LANES;
+            let most = (lengths.iter().sum::<u32>() as f64 * most_per_nonzero) as usize;
+            let widest = lengths.iter().fold(0, |widest, &length| length.max(widest)) as usize;
+            // Rows on the same diagonals nearly always begin or end on the same one as the row before.
+            let shifted = self.rows.shifted[row + 1..row + LANES].iter().map(|&is| u8::from(is)).sum::<u8>();
+            let suits = widest <= most.min(longest) && usize::from(shifted) >= LANES / 2;
+            let rows = window.first_row + row..window.first_row + row + LANES;
+            if suits && self.diagonals.find(csr, rows, most) {
+                let list = self.diagonals.list_in(&mut window.diagonals);
+                self.sizes.add(0, list.len() * LANES, LANES);
+                window.add_to_bands(row, list);
             } else {
-                rest.extend(slice);
+                self.rest.extend(row as u16..(row + LANES) as u16);
             }
-            start += LANES;
         }
-        rest.extend(start..rows.end);
-        rest
+        let rows = self.rows.lengths.len();
+        self.rest.extend((rows - rest.len()..rows).map(|row| row as u16));
     }
 
-    fn push_band_slice<const LANES: usize>(&mut self, csr: &Csr<T>, row: usize) {
-        let diagonals = &self.diagonals.of_slice;
-        let count = diagonals.len() * LANES;
-        let values = self.values.append(count, self.form.filler());
-        let (registers, _) = values.as_chunks_mut::<LANES>();
-        for lane in 0..LANES {
-            let own = &csr.values()[csr.row(row + lane)];
-            if own.len() == diagonals.len() {
-                registers.iter_mut().zip(own).for_each(|(register, &value)| register[lane] = value);
-            } else {
-                let with_nonzero = registers.iter_mut().zip(diagonals);
-                let with_nonzero = with_nonzero.filter(|(_, d)| d.mask >> lane & 1 == 1);
-                with_nonzero.zip(own).for_each(|((register, _), &value)| register[lane] = value);
-            }
-        }
-        let list = self.diagonals.list_in(&mut self.window.diagonals);
-        let row = row - self.window.first_row;
-        match self.window.bands.last_mut() {
-            Some(band) if band.row + band.slices * LANES == row && band.diagonals == list => {
-                band.slices += 1;
-                if band.slices % 2 == 0 {
-                    let first = self.values.len() - 2 * count;
-                    self.pair.clear();
-                    self.pair.extend_from_slice(&self.values[first..]);
-                    interleave::<_, LANES>(&self.pair, &mut self.values[first..]);
-                }
-            }
-            _ => self.window.bands.push(Band { row, slices: 1, diagonals: list }),
-        }
-    }
-
-    /// Stores the blocks in slices, the blocks with most rows first. Blocks whose slice would have too few
-    /// lanes are split into rows. Rows that differ too much in length are stored last, one by one.
-    fn segments<const LANES: usize>(&mut self, csr: &Csr<T>) {
-        let mut long = Vec::new();
-        for height in (1..=MAX_HEIGHT).rev() {
-            self.blocks.sort::<LANES>(height);
-            let blocks = take(&mut self.blocks.of_height[height - 1]);
-            let holes = blocks.iter().any(|block| block.holes);
-            let mut slices = 0;
-            for slice in blocks.chunks(LANES) {
-                let rows = slice.iter().flat_map(Block::rows);
-                if !pays_by_rows(csr, slice, LANES) {
-                    self.push_slice::<LANES>(csr, slice, holes);
-                    slices += 1;
-                } else if height == 1 {
-                    long.extend(rows);
+    /// Puts the blocks into slices, the blocks with most rows first. Blocks whose slice would have too few lanes are
+    /// split into rows. Rows that differ too much in length are stored last, one by one.
+    fn find_slices<T, const LANES: usize>(&mut self, csr: &Csr<T>, window: &mut Window<T>) {
+        self.stored.clear();
+        for height in (2..=MAX_HEIGHT).rev() {
+            let mut all = take(&mut self.blocks.of_height[height - 2]);
+            sort_groups(&mut all, SORTED * LANES, |block| block.width() as u32);
+            let before = self.stored.len();
+            for blocks in all.chunks(LANES) {
+                let rows = blocks.iter().flat_map(|block| block.row..block.row + height as u16);
+                let singles = rows.map(|row| Single { row, width: self.rows.lengths[usize::from(row)] });
+                if pays_by_rows(height, blocks[0].width(), blocks.len(), singles.clone(), LANES) {
+                    self.blocks.singles.extend(singles);
                 } else {
-                    rows.for_each(|row| self.blocks.of_height[0].push(Block::of_row(csr, row)));
+                    let columns = window.add_slice::<LANES>(blocks.iter().map(|block| (block.row, block.width())));
+                    self.sizes.add(columns, columns * height, LANES);
+                    self.stored.extend(blocks);
                 }
             }
-            if slices > 0 {
-                self.window.segments.push(Segment { height, holes, slices });
+            let holes = self.stored[before..].iter().any(|block| block.holes);
+            if holes {
+                self.stored[before..].iter_mut().for_each(|block| self.blocks.make_union(csr, block));
             }
-            self.blocks.of_height[height - 1] = blocks;
+            window.add_segment(height, holes);
+            self.blocks.of_height[height - 2] = all;
         }
-        long.into_iter().for_each(|row| self.push_long_row::<LANES>(csr, row));
-    }
-
-    fn push_slice<const LANES: usize>(&mut self, csr: &Csr<T>, slice: &[Block], holes: bool) {
-        let (first, steps, height) = (slice[0].rows().start, slice[0].width(), slice[0].height());
-        let place = Place::<LANES>::of(slice, take(&mut self.partial));
-        let slots = (place.count * height).next_multiple_of(LANES);
-        let values = self.values.append(slots, self.form.filler());
-        let masks = append(&mut self.window.masks, if holes { steps * height } else { 0 }, 0);
-        let unions = array::from_fn(|lane| match slice.get(lane) {
-            Some(block) => self.blocks.columns(csr, block),
-            None => &[],
-        });
-        place.spread_columns(unions, &mut self.window.columns);
-        for r in 0..height {
-            let rows: [_; LANES] =
-                array::from_fn(|lane| slice.get(lane).map_or(0..0, |block| csr.row(block.rows().start + r)));
-            if !holes {
-                let rows = rows.map(|row| &csr.values()[row]);
-                place.spread(rows, values, height, r, |value| value);
-                continue;
-            }
-            for (lane, row) in rows.into_iter().enumerate() {
-                let mut entries = row.map(|k| (csr.column_indices()[k], csr.values()[k])).peekable();
-                for (step, &column) in unions[lane].iter().enumerate() {
-                    if let Some((_, value)) = entries.next_if(|&(own, _)| own == column) {
-                        values[place.index(step, height, r) + lane] = value;
-                        masks[step * height + r] |= 1 << lane;
-                    }
+        sort_groups(&mut self.blocks.singles, SORTED * LANES, |single| single.width);
+        for singles in self.blocks.singles.chunks(LANES) {
+            if pays_by_rows(1, singles[0].width as usize, singles.len(), singles.iter().copied(), LANES) {
+                for &Single { row, width } in singles {
+                    self.sizes.add(width as usize, width as usize, LANES);
+                    window.long_rows.push((row, width));
                 }
+            } else {
+                let all = singles.iter().map(|single| (single.row, single.width as usize));
+                let columns = window.add_slice::<LANES>(all);
+                self.sizes.add(columns, columns, LANES);
             }
         }
-        let window = &mut self.window;
-        let rows = slice.iter().map(|block| block.rows().start);
-        let consecutive = slice.len() == LANES && rows.clone().eq(first..first + LANES);
-        window.lanes.extend(place.partial.iter().map(|&(_, lanes)| lanes as u8));
-        window.block_rows.extend(rows.map(|row| (row - window.first_row) as u16));
-        window.slices.push(Slice {
-            full: place.full as u32,
-            partial: (steps - place.full) as u32,
-            blocks: slice.len() as u8,
-            consecutive,
-        });
-        self.partial = place.partial;
-    }
-
-    fn push_long_row<const LANES: usize>(&mut self, csr: &Csr<T>, row: usize) {
-        let nonzeros = csr.row(row);
-        let columns = csr.column_indices()[nonzeros.clone()].iter();
-        match &mut self.window.columns {
-            Columns::Near { base, deltas } => deltas.extend(columns.map(|c| (c - *base) as u16)),
-            Columns::Far(all) => all.extend(columns),
-        }
-        let slots = nonzeros.len().next_multiple_of(LANES);
-        let values = self.values.append(slots, self.form.filler());
-        values[..nonzeros.len()].copy_from_slice(&csr.values()[nonzeros.clone()]);
-        self.window.long_rows.push(((row - self.window.first_row) as u16, nonzeros.len() as u32));
+        window.add_segment(1, false);
     }
 }
 
-/// Where the elements of a slice belong in its streams. A slice is stored step by step; in each step the lanes that
-/// have not ended, one after the other; of a block of several rows, its columns once and its values row by row.
-struct Place<const LANES: usize> {
-    /// The number of steps in which all lanes have a block.
-    full: usize,
-    /// For each further step, the number of columns before it and the number of lanes that have not ended.
-    partial: Vec<(usize, usize)>,
-    /// The number of columns of all steps.
-    count: usize,
+/// The number of column indices, and of factors with the empty slots that align each slice and long row.
+#[derive(Clone, Copy, Default)]
+struct Sizes {
+    columns: usize,
+    factors: usize,
 }
 
-impl<const LANES: usize> Place<LANES> {
-    /// Returns the place of the elements of a slice of blocks, the widest first. `partial` is reused.
-    fn of(slice: &[Block], mut partial: Vec<(usize, usize)>) -> Self {
-        let full = if slice.len() == LANES { slice[LANES - 1].width() } else { 0 };
-        partial.clear();
-        let (mut count, mut lanes) = (full * LANES, slice.len());
-        for step in full..slice[0].width() {
-            while slice[lanes - 1].width() <= step {
-                lanes -= 1;
-            }
-            partial.push((count, lanes));
-            count += lanes;
-        }
-        Self { full, partial, count }
-    }
-
-    /// Returns the index of the first lane's element of row `r` of blocks of `height` rows.
-    fn index(&self, step: usize, height: usize, r: usize) -> usize {
-        match step.checked_sub(self.full) {
-            None => (step * height + r) * LANES,
-            Some(step) => self.partial[step].0 * height + r * self.partial[step].1,
-        }
-    }
-
-    /// Appends the columns of all lanes to a stream.
-    fn spread_columns(&self, lanes: [&[u32]; LANES], to: &mut Columns) {
-        match to {
-            Columns::Near { base, deltas } => {
-                let deltas = append(deltas, self.count, 0);
-                self.spread(lanes, deltas, 1, 0, |column| (column - *base) as u16);
-            }
-            Columns::Far(columns) => {
-                self.spread(lanes, append(columns, self.count, 0), 1, 0, |column| column);
-            }
-        }
-    }
-
-    /// Writes the elements of row `r` of blocks of `height` rows, given for each lane, step by step, in the form in
-    /// which they are `stored`.
-    fn spread<E: Copy, S>(
-        &self,
-        elements: [&[E]; LANES],
-        to: &mut [S],
-        height: usize,
-        r: usize,
-        stored: impl Fn(E) -> S,
-    ) {
-        let (registers, _) = to[..self.full * height * LANES].as_chunks_mut::<LANES>();
-        assert!(self.full == 0 || elements.iter().all(|of_lane| of_lane.len() >= self.full));
-        for (step, register) in registers.iter_mut().skip(r).step_by(height).enumerate() {
-            for (element, of_lane) in register.iter_mut().zip(elements) {
-                // SAFETY: each lane has at least `full` elements, as asserted, and there are as many steps.
-                *element = stored(unsafe { *of_lane.get_unchecked(step) });
-            }
-        }
-        for (step, &(start, lanes)) in self.partial.iter().enumerate() {
-            let to = &mut to[start * height + r * lanes..][..lanes];
-            for (element, of_lane) in to.iter_mut().zip(elements) {
-                *element = stored(of_lane[self.full + step]);
-            }
-        }
+impl Sizes {
+    fn add(&mut self, columns: usize, factors: usize, lanes: usize) {
+        self.columns += columns;
+        self.factors += factors.next_multiple_of(lanes);
     }
 }
 
-/// Writes the registers of two slices in turn: the kernel reads both together, and one stream is faster than two.
-fn interleave<E: Copy, const LANES: usize>(slices: &[E], to: &mut [E]) {
-    let (a, b) = slices.split_at(slices.len() / 2);
-    let registers = a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0);
-    for ((a, b), to) in registers.zip(to.chunks_exact_mut(2 * LANES)) {
-        to[..LANES].copy_from_slice(a);
-        to[LANES..].copy_from_slice(b);
-    }
-}
-
-fn append<E: Copy>(to: &mut Vec<E>, count: usize, element: E) -> &mut [E] {
-    let first = to.len();
-    to.resize(first + count, element);
-    &mut to[first..]
-}
-
-/// Returns whether these blocks are faster to multiply row by row, because they are few or differ too much in length.
-fn pays_by_rows<T>(csr: &Csr<T>, slice: &[Block], lanes: usize) -> bool {
-    let (height, width) = (slice[0].height(), slice[0].width());
-    let row = |row: usize| csr.row(row).len().div_ceil(lanes) * (STEP + 1) + LANE_SUM;
-    let rows = slice.iter().flat_map(Block::rows);
-    width * (STEP + height) + height * LANE_SUM > rows.map(row).sum::<usize>()
+/// Returns whether so many blocks, the widest of this width, are faster to multiply row by row, because they are few or
+/// differ too much in length. `rows` are all their rows.
+fn pays_by_rows(height: usize, width: usize, blocks: usize, rows: impl Iterator<Item = Single>, lanes: usize) -> bool {
+    let together = width * (STEP + height) + height * LANE_SUM;
+    // Most slices are decided by the number of their rows alone.
+    let by_rows = blocks * height * LANE_SUM;
+    let steps = |row: Single| (row.width as usize).div_ceil(lanes) * (STEP + 1);
+    together > by_rows && together > by_rows + rows.map(steps).sum::<usize>()
 }

@@ -5,7 +5,6 @@ use std::mem::swap;
 use std::ops::Range;
 
 use super::window::Diagonal;
-use crate::formats::entries_of;
 use spmv_matrix::Csr;
 
 #[derive(Default)]
@@ -27,11 +26,11 @@ impl Diagonals {
         self.last = 0..0;
     }
 
-    /// Finds the diagonals of the rows. Returns `false` if a band does not suit them: if the rows fill less than `fill`
-    /// of their diagonals, if one has more than `longest` nonzeros, or if a diagonal would leave the matrix.
-    pub fn find<T>(&mut self, csr: &Csr<T>, rows: Range<usize>, fill: f64, longest: usize) -> bool {
+    /// Finds the diagonals of the rows. Returns `false` if a band does not suit them: if they are on more than `most`
+    /// diagonals, or if a diagonal would leave the matrix.
+    pub fn find<T>(&mut self, csr: &Csr<T>, rows: Range<usize>, most: usize) -> bool {
         self.repeated = self.repeats(csr, rows.clone());
-        let suits = self.repeated || self.merge(csr, rows.clone(), fill, longest);
+        let suits = self.repeated || self.merge(csr, rows.clone(), most);
         if !suits || !self.are_inside(csr, rows) {
             self.of_slice.clear();
         }
@@ -60,14 +59,9 @@ impl Diagonals {
             })
     }
 
-    /// Merges the diagonals of all rows. Returns `false` as soon as there are too many, or a row is too long.
-    fn merge<T>(&mut self, csr: &Csr<T>, rows: Range<usize>, fill: f64, longest: usize) -> bool {
+    /// Merges the diagonals of all rows. Returns `false` as soon as there are more than `most`.
+    fn merge<T>(&mut self, csr: &Csr<T>, rows: Range<usize>, most: usize) -> bool {
         self.of_slice.clear();
-        let nonzeros = entries_of(csr, &rows).len();
-        let most = (nonzeros as f64 / (fill * rows.len() as f64)) as usize;
-        if rows.clone().any(|row| csr.row(row).len() > most.min(longest)) {
-            return false;
-        }
         for (lane, row) in rows.enumerate() {
             self.merged.clear();
             let mut known = &self.of_slice[..];

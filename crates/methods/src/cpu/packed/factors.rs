@@ -72,26 +72,22 @@ impl<T: Scalar> Form<T> {
         }
     }
 
-    /// Stores values of this form. `slack` elements are appended, so that loads of whole registers may read past the
-    /// end.
-    pub fn store(&self, mut values: Aligned<T>, slack: usize) -> Factors<T> {
+    /// Stores values of this form.
+    pub fn store(&self, values: Aligned<T>) -> Factors<T> {
         match self {
             Self::Same(value) => Factors::Same(*value),
-            Self::Int8 => Factors::Int8(converted(&values, slack)),
-            Self::Int16 => Factors::Int16(converted(&values, slack)),
-            Self::Single => Factors::Single(converted(&values, slack)),
+            Self::Int8 => Factors::Int8(converted(&values)),
+            Self::Int16 => Factors::Int16(converted(&values)),
+            Self::Single => Factors::Single(converted(&values)),
             Self::Coded(table, codes) if table.len() <= 1 << 8 => {
-                let codes = values.iter().map(|&value| codes[&bits(value)] as u8);
-                Factors::Coded8(table.clone(), with_slack(codes, slack))
+                let codes = values.iter().map(|value| codes[&bits(*value)] as u8).collect();
+                Factors::Coded8(table.clone(), codes)
             }
             Self::Coded(table, codes) => {
-                let codes = values.iter().map(|&value| codes[&bits(value)]);
-                Factors::Coded16(table.clone(), with_slack(codes, slack))
+                let codes = values.iter().map(|value| codes[&bits(*value)]).collect();
+                Factors::Coded16(table.clone(), codes)
             }
-            Self::Full => {
-                values.append(slack, T::zero());
-                Factors::Full(values)
-            }
+            Self::Full => Factors::Full(values),
         }
     }
 }
@@ -126,15 +122,11 @@ where
     })
 }
 
-fn converted<T: Scalar, S: AsPrimitive<f64> + Default>(values: &[T], slack: usize) -> Vec<S>
+fn converted<T: Scalar, S: AsPrimitive<f64>>(values: &[T]) -> Vec<S>
 where
     f64: AsPrimitive<S>,
 {
-    with_slack(values.iter().map(|value| value.widen().as_()), slack)
-}
-
-fn with_slack<S: Clone + Default>(elements: impl Iterator<Item = S>, slack: usize) -> Vec<S> {
-    elements.chain(std::iter::repeat_n(S::default(), slack)).collect()
+    values.iter().map(|value| value.widen().as_()).collect()
 }
 
 impl<T> Factors<T> {
@@ -157,12 +149,11 @@ mod tests {
 
     use super::*;
 
-    const SLACK: usize = 16;
-
     fn stored<T: Scalar>(values: &[T], most: usize) -> Factors<T> {
-        let mut aligned = Aligned::with_capacity(values.len());
-        aligned.append(values.len(), T::zero()).copy_from_slice(values);
-        Form::of(values, most).store(aligned, SLACK)
+        let form = Form::of(values, most);
+        let mut aligned = Aligned::of(form.filler(), values.len() + 1);
+        aligned[..values.len()].copy_from_slice(values);
+        form.store(aligned)
     }
 
     /// Returns the name of the form and the factor at an index.
@@ -180,9 +171,9 @@ mod tests {
 
     fn is_restored<T: Scalar>(values: &[T], most: usize) -> bool {
         let factors = stored(values, most);
-        // A register may be loaded from each index.
-        factor(&factors, values.len() + SLACK - 1);
-        values.iter().enumerate().all(|(at, &value)| bits(factor(&factors, at).1) == bits(value))
+        let filler = Form::of(values, most).filler();
+        let with_filler = values.iter().copied().chain([filler]);
+        with_filler.enumerate().all(|(at, value)| bits(factor(&factors, at).1) == bits(value))
     }
 
     #[test]

@@ -5,12 +5,12 @@ use super::factors::Factors;
 use super::kernel::Multiply;
 use super::window::{Band, Columns, Segment, Slice, Window};
 use crate::cpu::rows::Operands;
-use crate::simd::{Dispatch, Isa, Lanes};
+use crate::simd::{Isa, Lanes};
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_matrix::scalar::Scalar;
 
-const PACKING: Packing = Packing { lanes: 4, table: None, longest: 1000 };
+const PACKING: Packing = Packing { isa: Isa::Portable, table: None, longest: 1000 };
 
 fn csr(rows: usize, cols: usize, cell: impl Fn(usize, usize) -> bool) -> Csr<f64> {
     let cells = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
@@ -47,7 +47,7 @@ fn rows_with_the_same_columns_share_them() {
     let window = pack_all(&blocks, PACKING);
     assert_eq!(window.segments, [Segment { height: 3, holes: false, slices: 4 }]);
     let Columns::Near { deltas, .. } = &window.columns else { panic!("48 columns are near") };
-    assert_eq!(deltas.len(), blocks.nnz() / 3 + PACKING.lanes);
+    assert_eq!(deltas.len(), blocks.nnz() / 3 + 4);
     let holes = csr(48, 48, |row, col| (row / 3 * 5 + col / 3 * 3) % 7 < 2 && (row != 7 || col != 20));
     let window = pack_all(&holes, PACKING);
     assert_eq!(window.segments, [Segment { height: 3, holes: true, slices: 4 }]);
@@ -79,7 +79,7 @@ fn far_columns_have_32_bits_and_few_values_get_codes() {
     let window = pack_all(&rows, Packing { table: Some(1 << 16), ..PACKING });
     assert!(matches!(window.columns, Columns::Far(_)));
     let Factors::Coded8(table, codes) = window.factors else { panic!("3 values") };
-    assert_eq!((table, codes.len()), (vec![0.0, 1.0 / 3.0, 2.0 / 3.0], 40 + PACKING.lanes));
+    assert_eq!((table, codes.len()), (vec![0.0, 1.0 / 3.0, 2.0 / 3.0], 40 + 4));
     assert!(matches!(pack_all(&rows, PACKING).factors, Factors::Full(_)));
 }
 
@@ -106,7 +106,7 @@ fn slots_without_a_nonzero_do_not_spread_nan() {
 fn not_spread_in(csr: &Csr<f64>) {
     let used = |row: usize, column: u32| csr.column_indices()[csr.row(row)].contains(&column);
     for (isa, table) in Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(256))]) {
-        let packing = Packing { lanes: isa.wide_lanes::<f64>(), table, ..PACKING };
+        let packing = Packing { isa, table, ..PACKING };
         let window = pack_all(csr, packing);
         for (column, bad) in (0..50).flat_map(|column| [(column, f64::NAN), (column, f64::INFINITY)]) {
             let mut x = vec![1.0; csr.cols()];
@@ -155,7 +155,7 @@ fn every_form_of_values_has_the_same_product() {
 /// prefetches, which makes no difference.
 fn product<T: Scalar + Lanes>(csr: &Csr<T>, isa: Isa, table: Option<usize>) -> Vec<T> {
     let prefetch = table.is_none();
-    let packing = Packing { lanes: isa.wide_lanes::<T>(), table, longest: csr.nnz() };
+    let packing = Packing { isa, table, longest: csr.nnz() };
     let window = Packer::new(packing).pack(csr, 0..csr.rows());
     let x: Vec<T> = (0..csr.cols()).map(|col| T::narrow(1.0 / (col + 3) as f64)).collect();
     let operands = Operands { alpha: T::one(), x: &x, beta: T::zero() };

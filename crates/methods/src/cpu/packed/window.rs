@@ -98,29 +98,6 @@ pub enum Columns {
     Far(Vec<u32>),
 }
 
-impl Columns {
-    /// Returns an empty stream for at most `capacity` column indices between these two, in the narrowest type.
-    pub fn between(first: u32, last: u32, capacity: usize) -> Self {
-        if last - first <= u16::MAX.into() {
-            Self::Near { base: first, deltas: Vec::with_capacity(capacity) }
-        } else {
-            Self::Far(Vec::with_capacity(capacity))
-        }
-    }
-
-    /// Ends the stream with `slack` valid column indices, so that loads of whole registers may read past its end.
-    pub fn end(&mut self, slack: usize) {
-        fn end<E: Copy + Default>(stream: &mut Vec<E>, slack: usize) {
-            stream.resize(stream.len() + slack, E::default());
-            stream.shrink_to_fit();
-        }
-        match self {
-            Self::Near { deltas, .. } => end(deltas, slack),
-            Self::Far(columns) => end(columns, slack),
-        }
-    }
-}
-
 impl Default for Columns {
     fn default() -> Self {
         Self::Far(Vec::new())
@@ -128,6 +105,45 @@ impl Default for Columns {
 }
 
 impl<T> Window<T> {
+    /// Adds a slice to the last band, or begins a band with it. `row` is relative to the window's first row, and
+    /// `diagonals` is the slice's list.
+    pub fn add_to_bands(&mut self, row: usize, diagonals: Range<usize>) {
+        match self.bands.last_mut() {
+            Some(band) if band.row + band.slices * self.width == row && band.diagonals == diagonals => band.slices += 1,
+            _ => self.bands.push(Band { row, slices: 1, diagonals }),
+        }
+    }
+
+    /// Adds a slice of blocks with these first rows and widths, the widest first, and returns the sum of the widths.
+    pub fn add_slice<const LANES: usize>(&mut self, all: impl ExactSizeIterator<Item = (u16, usize)>) -> usize {
+        let (mut rows, mut widths, blocks) = ([0; LANES], [0; LANES], all.len());
+        for ((row, width), block) in rows.iter_mut().zip(&mut widths).zip(all) {
+            (*row, *width) = block;
+        }
+        let (full, steps) = (widths[LANES - 1], widths[0]);
+        let mut lanes = blocks;
+        for step in full..steps {
+            while widths[lanes - 1] <= step {
+                lanes -= 1;
+            }
+            self.lanes.push(lanes as u8);
+        }
+        let consecutive = blocks == LANES && rows.iter().zip(rows[0]..).all(|(&row, expected)| row == expected);
+        let (full, partial) = (full as u32, (steps - full) as u32);
+        self.slices.push(Slice { full, partial, blocks: blocks as u8, consecutive });
+        self.block_rows.extend_from_slice(&rows);
+        self.block_rows.truncate(self.block_rows.len() - LANES + blocks);
+        widths.iter().sum()
+    }
+
+    /// Makes a segment of the slices that are in none, if there are any.
+    pub fn add_segment(&mut self, height: usize, holes: bool) {
+        let slices = self.slices.len() - self.segments.iter().map(|segment| segment.slices).sum::<usize>();
+        if slices > 0 {
+            self.segments.push(Segment { height, holes, slices });
+        }
+    }
+
     /// Returns the estimated time of the window's product, in multiplications of registers.
     pub fn cost(&self) -> usize {
         let bands: usize = self.bands.iter().map(|band| band.slices * (2 * band.diagonals.len() + 6)).sum();
