@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::offsets_of;
 use crate::method::{Parameter, Request};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
@@ -17,10 +18,29 @@ const RELATIVE_SPEED: usize = 3;
 /// … and at least this many rows fill it.
 const BREAK_EVEN: usize = 4096;
 
+/// The number of rows that one task copies.
+const ROWS_PER_TASK: usize = 1024;
+
 pub fn row_indices(row_offsets: &[u32]) -> Vec<u32> {
-    let rows = row_offsets.par_windows(2).enumerate().with_min_len(1024);
-    rows.flat_map_iter(|(row, pair)| std::iter::repeat_n(row as u32, (pair[1] - pair[0]) as usize))
-        .collect()
+    let mut row_indices = vec![0; row_offsets.last().map_or(0, |&entries| entries as usize)];
+    for_each_row(row_offsets, &mut row_indices, |row, indices| indices.fill(row as u32));
+    row_indices
+}
+
+/// Calls `write` for each row with its part of an array that has the elements between these offsets for each row.
+fn for_each_row<E: Send>(offsets: &[u32], all: &mut [E], write: impl Fn(usize, &mut [E]) + Sync) {
+    let mut left = all;
+    let mut tasks = Vec::new();
+    for first in (0..offsets.len() - 1).step_by(ROWS_PER_TASK) {
+        let offsets = &offsets[first..(first + ROWS_PER_TASK + 1).min(offsets.len())];
+        let count = (offsets[offsets.len() - 1] - offsets[0]) as usize;
+        tasks.push((first, offsets, left.split_off_mut(..count).expect("elements of each row")));
+    }
+    tasks.into_par_iter().for_each(|(first, offsets, mut left)| {
+        for (row, ends) in (first..).zip(offsets.windows(2)) {
+            write(row, left.split_off_mut(..(ends[1] - ends[0]) as usize).expect("elements of each row"));
+        }
+    });
 }
 
 /// Returns the number of entries per row that are stored in ELL: the requested width, or by cusp's rule the
@@ -56,12 +76,19 @@ pub struct Rest<T> {
 impl<T: Scalar> Rest<T> {
     /// Returns all entries after the first `width` of each row.
     pub fn of(csr: &Csr<T>, width: usize) -> Self {
-        let rows = || (0..csr.rows()).into_par_iter().with_min_len(1024);
-        let rest = |row: usize| csr.row(row).skip(width);
-        let row_indices = rows().flat_map_iter(|row| rest(row).map(move |_| row as u32)).collect();
-        let column_indices = rows().flat_map_iter(|row| rest(row).map(|k| csr.column_indices()[k]));
-        let values = rows().flat_map_iter(|row| rest(row).map(|k| csr.values()[k]));
-        Self { row_indices, column_indices: column_indices.collect(), values: values.collect() }
+        let lengths = csr.row_lengths().map(|length| length.saturating_sub(width as u32));
+        let offsets = offsets_of(lengths.chain([0]).collect());
+        let row_indices = row_indices(&offsets);
+        let count = row_indices.len();
+        let mut rest = Self { row_indices, column_indices: vec![0; count], values: vec![T::zero(); count] };
+        let of_row = |row: usize, count: usize| csr.row(row).end - count..csr.row(row).end;
+        for_each_row(&offsets, &mut rest.column_indices, |row, columns| {
+            columns.copy_from_slice(&csr.column_indices()[of_row(row, columns.len())]);
+        });
+        for_each_row(&offsets, &mut rest.values, |row, values| {
+            values.copy_from_slice(&csr.values()[of_row(row, values.len())]);
+        });
+        rest
     }
 }
 

@@ -63,14 +63,76 @@ pub struct RegisterBlocks<T> {
     pub values: Vec<T>,
 }
 
-/// Writes to `blocks` in ascending order the indices of the blocks of `c` columns in which these rows have entries.
-pub fn blocks_of<T>(csr: &Csr<T>, rows: Range<usize>, c: usize, blocks: &mut Vec<u32>) {
+/// The blocks of `cols` columns in which some rows, at most R, have entries, in ascending order: the index of each, and
+/// the range of its entries in each row.
+struct Walk<'a, const R: usize> {
+    columns: &'a [u32],
+    cols: u32,
+    /// The entries of each row that are left.
+    left: [(usize, usize); R],
+}
+
+impl<'a, const R: usize> Walk<'a, R> {
+    #[inline]
+    fn new<T>(csr: &'a Csr<T>, rows: Range<usize>, cols: usize) -> Self {
+        let mut left = [(0, 0); R];
+        for (left, row) in left.iter_mut().zip(rows) {
+            let Range { start, end } = csr.row(row);
+            *left = (start, end);
+        }
+        Self { columns: csr.column_indices(), cols: cols as u32, left }
+    }
+}
+
+impl<const R: usize> Iterator for Walk<'_, R> {
+    type Item = (u32, [(usize, usize); R]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut first = u32::MAX;
+        for (start, end) in self.left {
+            first = first.min(if start < end { self.columns[start] } else { u32::MAX });
+        }
+        if first == u32::MAX {
+            return None;
+        }
+        let index = first / self.cols;
+        let last = index * self.cols + (self.cols - 1);
+        let mut entries = self.left;
+        for (entries, left) in entries.iter_mut().zip(&mut self.left) {
+            while left.0 < left.1 && self.columns[left.0] <= last {
+                left.0 += 1;
+            }
+            entries.1 = left.0;
+        }
+        Some((index, entries))
+    }
+}
+
+/// Calls a function that is compiled for each number of rows of a block.
+macro_rules! by_height {
+    ($rows:expr, $function:ident $arguments:tt) => {
+        match $rows {
+            1 => $function::<_, 1>$arguments,
+            2 => $function::<_, 2>$arguments,
+            3 => $function::<_, 3>$arguments,
+            4 => $function::<_, 4>$arguments,
+            5 => $function::<_, 5>$arguments,
+            6 => $function::<_, 6>$arguments,
+            7 => $function::<_, 7>$arguments,
+            8 => $function::<_, 8>$arguments,
+            rows => unreachable!("blocks of {rows} rows"),
+        }
+    };
+}
+
+/// Writes to `blocks` in ascending order the indices of the blocks of `cols` columns in which these rows have entries.
+pub fn blocks_of<T>(csr: &Csr<T>, rows: Range<usize>, cols: usize, blocks: &mut Vec<u32>) {
+    fn write<T, const R: usize>(csr: &Csr<T>, rows: Range<usize>, cols: usize, blocks: &mut Vec<u32>) {
+        blocks.extend(Walk::<R>::new(csr, rows, cols).map(|(index, _)| index));
+    }
     blocks.clear();
-    blocks.extend(csr.column_indices()[entries_of(csr, &rows)].iter().map(|&column| column / c as u32));
-    blocks.dedup();
-    // Each row is sorted already, and the stable sort merges sorted runs.
-    blocks.sort();
-    blocks.dedup();
+    by_height!(rows.len().max(1), write(csr, rows, cols, blocks));
 }
 
 pub fn block_rows(rows: &Range<usize>, r: usize, index: usize) -> Range<usize> {
@@ -80,12 +142,17 @@ pub fn block_rows(rows: &Range<usize>, r: usize, index: usize) -> Range<usize> {
 
 /// Returns the number of blocks before each block row, and the total at the end, at most the number of nonzeros.
 pub fn block_offsets<T: Scalar>(csr: &Csr<T>, rows: &Range<usize>, shape: Shape) -> Vec<u32> {
-    let indices = (0..rows.len().div_ceil(shape.rows)).into_par_iter().with_min_len(16);
-    let count = |blocks: &mut Vec<u32>, index| {
-        blocks_of(csr, block_rows(rows, shape.rows, index), shape.cols, blocks);
-        blocks.len() as u32
-    };
-    let mut counts: Vec<u32> = indices.map_init(Vec::new, count).collect();
+    if shape.area() == 1 {
+        let first = csr.row_offsets()[rows.start];
+        return csr.row_offsets()[rows.start..=rows.end].iter().map(|offset| offset - first).collect();
+    }
+    by_height!(shape.rows, offsets_of_blocks(csr, rows, shape.cols))
+}
+
+fn offsets_of_blocks<T: Scalar, const R: usize>(csr: &Csr<T>, rows: &Range<usize>, cols: usize) -> Vec<u32> {
+    let indices = (0..rows.len().div_ceil(R)).into_par_iter().with_min_len(256);
+    let count = |index| Walk::<R>::new(csr, block_rows(rows, R, index), cols).count() as u32;
+    let mut counts: Vec<u32> = indices.map(count).collect();
     counts.push(0);
     offsets_of(counts)
 }
@@ -94,22 +161,17 @@ impl<T: Scalar> RegisterBlocks<T> {
     /// Converts these rows to blocks. `block_offsets` is the result of [`block_offsets`]. The matrix must
     /// have at least as many columns as a block.
     pub fn new(csr: &Csr<T>, rows: Range<usize>, shape: Shape, block_offsets: Vec<u32>) -> Self {
+        if shape.area() == 1 {
+            let entries = entries_of(csr, &rows);
+            let columns = csr.column_indices()[entries.clone()].par_iter().copied().collect();
+            let values = csr.values()[entries].par_iter().copied().collect();
+            return Self { shape, rows, block_offsets, columns, values };
+        }
         let count = block_offsets[block_offsets.len() - 1] as usize;
         let mut columns = vec![0; count];
         let mut values = vec![T::zero(); count * shape.area()];
         let arrays = (DisjointMut::new(&mut columns), DisjointMut::new(&mut values));
-        let indices = (0..block_offsets.len() - 1).into_par_iter().with_min_len(16);
-        indices.for_each_init(Vec::new, |blocks, index| {
-            let rows = block_rows(&rows, shape.rows, index);
-            blocks_of(csr, rows.clone(), shape.cols, blocks);
-            let (start, end) = (block_offsets[index] as usize, block_offsets[index + 1] as usize);
-            // SAFETY: each block row has its own range of blocks.
-            let (columns, values) = unsafe {
-                let area = shape.area();
-                (arrays.0.range(start..end), arrays.1.range(start * area..end * area))
-            };
-            copy(csr, rows, shape, blocks, columns, values);
-        });
+        by_height!(shape.rows, fill_blocks(csr, &rows, shape, &block_offsets, &arrays));
         Self { shape, rows, block_offsets, columns, values }
     }
 
@@ -118,28 +180,30 @@ impl<T: Scalar> RegisterBlocks<T> {
     }
 }
 
-fn copy<T: Scalar>(
+fn fill_blocks<T: Scalar, const R: usize>(
     csr: &Csr<T>,
-    rows: Range<usize>,
+    rows: &Range<usize>,
     shape: Shape,
-    blocks: &[u32],
-    columns: &mut [u32],
-    values: &mut [T],
+    block_offsets: &[u32],
+    arrays: &(DisjointMut<u32>, DisjointMut<T>),
 ) {
-    let c = shape.cols;
-    for (column, &block) in columns.iter_mut().zip(blocks) {
-        *column = (block as usize * c).min(csr.cols() - c) as u32;
-    }
-    for (i, row) in rows.enumerate() {
-        let mut block = 0;
-        for k in csr.row(row) {
-            let column = csr.column_indices()[k];
-            // Columns and blocks are both in ascending order, so the search continues from the last block.
-            block += blocks[block..].iter().take_while(|&&b| b < column / c as u32).count();
-            let place = shape.place(i, (column - columns[block]) as usize);
-            values[block * shape.area() + place] = csr.values()[k];
+    let area = shape.area();
+    let indices = (0..block_offsets.len() - 1).into_par_iter().with_min_len(256);
+    indices.for_each(|index| {
+        let (start, end) = (block_offsets[index] as usize, block_offsets[index + 1] as usize);
+        // SAFETY: each block row has its own range of blocks.
+        let (columns, values) = unsafe { (arrays.0.range(start..end), arrays.1.range(start * area..end * area)) };
+        let blocks = columns.iter_mut().zip(values.chunks_exact_mut(area));
+        let walk = Walk::<R>::new(csr, block_rows(rows, R, index), shape.cols);
+        for ((index, entries), (column, values)) in walk.zip(blocks) {
+            *column = (index as usize * shape.cols).min(csr.cols() - shape.cols) as u32;
+            for (row, (start, end)) in entries.into_iter().enumerate() {
+                for k in start..end {
+                    values[shape.place(row, (csr.column_indices()[k] - *column) as usize)] = csr.values()[k];
+                }
+            }
         }
-    }
+    });
 }
 
 /// Returns an upper bound of the bytes of the blocks and of the estimation of their shape.

@@ -137,23 +137,24 @@ fn fill<T: Scalar>(
         (*start, sum) = (sum, sum + *start);
     }
     let mut next = starts.to_vec();
-    let mut entries = vec![(0, T::zero()); sum as usize];
+    // Each nonzero as its position along the Morton curve and its index: such numbers are sorted faster than pairs.
+    let mut entries = vec![0u64; sum as usize];
     for row in rows.clone() {
         for k in csr.row(row) {
             let col = csr.column_indices()[k] as usize;
             let slot = &mut next[col >> log_beta];
             let key = morton(row - rows.start, col & ((1 << log_beta) - 1));
-            entries[*slot as usize] = (key, csr.values()[k]);
+            entries[*slot as usize] = u64::from(key) << 32 | k as u64;
             *slot += 1;
         }
     }
     let mut start = 0;
     for &end in &next {
-        entries[start..end as usize].sort_unstable_by_key(|&(key, _)| key);
+        entries[start..end as usize].sort_unstable();
         start = end as usize;
     }
-    for (((key, entry), index), value) in entries.into_iter().zip(indices).zip(values) {
-        (*index, *value) = (halves(key), entry);
+    for ((entry, index), value) in entries.into_iter().zip(indices).zip(values) {
+        (*index, *value) = (halves((entry >> 32) as u32), csr.values()[entry as u32 as usize]);
     }
     starts.iter_mut().for_each(|start| *start += first);
 }
