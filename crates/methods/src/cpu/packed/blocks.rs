@@ -48,26 +48,25 @@ impl Blocks {
         self.of_height.iter_mut().for_each(Vec::clear);
         self.singles.clear();
         self.used = 0;
+        let joins = |at: usize| rest.get(at).is_some_and(|&row| rows.alike[usize::from(row)]);
+        let single = |&row: &u16| Single { row, width: rows.lengths[usize::from(row)] };
         let mut at = 0;
-        while let Some(&row) = rest.get(at) {
+        while at < rest.len() {
+            let alone = rest[at + 1..].iter().take_while(|&&row| !rows.alike[usize::from(row)]).count();
+            let singles = rest[at..at + alone].iter().map(single);
+            self.singles.extend(singles.filter(|single| single.width as usize <= longest));
+            at += alone;
+            // The row after this one may join it, or there is none.
+            let Single { row, width } = single(&rest[at]);
+            let start = csr.row_offsets()[rows.first + usize::from(row)];
+            let mut block = Block { row, height: 1, holes: false, start, width };
             at += 1;
-            let width = rows.lengths[usize::from(row)];
-            let joins = |at: usize, height: u16| {
-                rest.get(at).is_some_and(|&next| next == row + height && rows.alike[usize::from(next)])
-            };
-            if joins(at, 1) {
-                let start = csr.row_offsets()[rows.first + usize::from(row)];
-                let mut block = Block { row, height: 1, holes: false, start, width };
-                while block.height() < MAX_HEIGHT && joins(at, block.height.into()) && self.join(csr, rows, &mut block)
-                {
-                    at += 1;
-                }
-                if block.height > 1 {
-                    self.of_height[block.height() - 2].push(block);
-                    continue;
-                }
+            while block.height() < MAX_HEIGHT && joins(at) && self.join(csr, rows, &mut block) {
+                at += 1;
             }
-            if width as usize <= longest {
+            if block.height() > 1 {
+                self.of_height[block.height() - 2].push(block);
+            } else if width as usize <= longest {
                 self.singles.push(Single { row, width });
             }
         }

@@ -114,6 +114,9 @@ impl Packer {
                 let list = self.diagonals.list_in(&mut window.diagonals);
                 self.sizes.add(0, list.len() * LANES, LANES);
                 window.add_to_bands(row, list);
+                if let Some(next) = self.rows.alike.get_mut(row + LANES) {
+                    *next = false;
+                }
             } else {
                 self.rest.extend(row as u16..(row + LANES) as u16);
             }

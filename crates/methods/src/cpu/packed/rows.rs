@@ -12,8 +12,8 @@ pub struct Rows {
     /// The first row of the window. Rows are given relative to it.
     pub first: usize,
     pub lengths: Vec<u32>,
-    /// Whether a row may form a block with the one before it. This test is cheap, and excludes most pairs of rows of an
-    /// irregular matrix.
+    /// Whether a row may form a block with the one before it, which is not in a band. This test is cheap, and excludes
+    /// most pairs of rows of an irregular matrix.
     pub alike: Vec<bool>,
     /// Whether the first or the last nonzero is on the same diagonal as that of the row before.
     pub shifted: Vec<bool>,

@@ -96,9 +96,10 @@ impl<'a, T: Scalar, const LANES: usize> Writer<'a, T, LANES> {
             let before = to.len();
             let all = if part.holes { self.blocks.unions().0 } else { self.csr.column_indices() };
             let starts = self.column_starts(&part);
+            let clamp = exceed(&starts, part.steps.len(), all.len());
             for (step, lanes) in part.steps.all::<LANES>() {
-                let at = at(&starts, step, all.len());
-                // SAFETY: a whole register is written, and `at` returns indices of columns.
+                let at = at(&starts, step, clamp.then_some(all.len()));
+                // SAFETY: a whole register is written. These are indices of columns, as `exceed` has checked.
                 unsafe {
                     let to = add::<I, LANES>(&mut to, lanes);
                     for (lane, k) in at.into_iter().enumerate() {
@@ -140,7 +141,7 @@ impl<'a, T: Scalar, const LANES: usize> Writer<'a, T, LANES> {
                 let (unions, present) = self.blocks.unions();
                 let starts = self.column_starts(&part);
                 for (step, lanes) in part.steps.all::<LANES>() {
-                    let present = at(&starts, step, unions.len()).map(|k| present[k as usize]);
+                    let present = at(&starts, step, Some(unions.len())).map(|k| present[k as usize]);
                     for (r, starts) in rows.iter_mut().enumerate() {
                         let mask = mask_of(present, r) & Mask::MAX >> (MAX_LANES - lanes);
                         place::<T, V, LANES>(values, starts, mask, filler, lanes, to);
@@ -233,26 +234,38 @@ impl<'a, T: Scalar, const LANES: usize> Writer<'a, T, LANES> {
 }
 
 impl Steps<'_> {
+    fn len(&self) -> usize {
+        self.full + self.partial.len()
+    }
+
     /// Returns the steps and their numbers of lanes that count.
     #[inline(always)]
     fn all<const LANES: usize>(&self) -> impl Iterator<Item = (usize, usize)> {
-        (0..self.full + self.partial.len()).map(|step| match step.checked_sub(self.full) {
+        (0..self.len()).map(|step| match step.checked_sub(self.full) {
             None => (step, LANES),
             Some(partial) => (step, self.partial[partial].into()),
         })
     }
 }
 
-/// Returns the index of the element of each lane in a step, if they begin at `starts`. Lanes that do not count have the
-/// index of some other of the `len` elements.
+/// Returns whether a lane that begins at one of these indices could exceed `len` elements in so many steps. Those that
+/// count do not, but the others are read, too.
 #[inline(always)]
-fn at<const LANES: usize>(starts: &[u32; LANES], step: usize, len: usize) -> [u32; LANES] {
-    assert!(len > 0, "a step has elements");
-    let last = len as u32 - 1;
+fn exceed<const LANES: usize>(starts: &[u32; LANES], steps: usize, len: usize) -> bool {
+    starts.iter().any(|&start| start as usize + steps > len)
+}
+
+/// Returns the index of the element of each lane in a step, if they begin at `starts`. If a number of elements is given,
+/// it is the index of one of them also in lanes that do not count.
+#[inline(always)]
+fn at<const LANES: usize>(starts: &[u32; LANES], step: usize, len: Option<usize>) -> [u32; LANES] {
     let mut at = *starts;
-    for k in &mut at {
-        *k += step as u32;
-        *k = if *k < last { *k } else { last };
+    at.iter_mut().for_each(|k| *k += step as u32);
+    if let Some(len) = len {
+        assert!(len > 0, "a step has elements");
+        for k in &mut at {
+            *k = if (*k as usize) < len { *k } else { len as u32 - 1 };
+        }
     }
     at
 }
@@ -266,9 +279,14 @@ fn interleave<T: Scalar, V: Vector<T>, const LANES: usize>(
     steps: &Steps,
     to: &mut Vec<T>,
 ) {
+    // The last row of a block begins last.
+    let clamp = exceed(&rows[rows.len() - 1], steps.len(), values.len());
     for (step, lanes) in steps.all::<LANES>() {
         for starts in rows {
-            push::<T, V, LANES>(values, &at(starts, step, values.len()), lanes, to);
+            let at = at(starts, step, clamp.then_some(values.len()));
+            // SAFETY: a whole register is written, of `LANES` values, as `run` checks. These are indices of values, as
+            // `exceed` has checked.
+            unsafe { V::gather(values, &at, 0).store(add::<T, LANES>(to, lanes)) };
         }
     }
 }
@@ -285,7 +303,7 @@ fn place<T: Scalar, V: Vector<T>, const LANES: usize>(
 ) {
     // SAFETY: a whole register is written, of `LANES` values, as `run` checks. `at` returns indices of values.
     unsafe {
-        let values = V::gather(values, &at(starts, 0, values.len()), 0);
+        let values = V::gather(values, &at(starts, 0, Some(values.len())), 0);
         values.select(V::splat(filler), mask).store(add::<T, LANES>(to, lanes));
     }
     for (lane, start) in starts.iter_mut().enumerate() {
@@ -305,13 +323,6 @@ fn mask_of<const LANES: usize>(present: [u8; LANES], r: usize) -> Mask {
         mask |= (bits as Mask) << (8 * group);
     }
     mask
-}
-
-/// Appends the values at these indices in the first `lanes` lanes.
-#[inline(always)]
-fn push<T: Scalar, V: Vector<T>, const LANES: usize>(values: &[T], at: &[u32; LANES], lanes: usize, to: &mut Vec<T>) {
-    // SAFETY: as above.
-    unsafe { V::gather(values, at, 0).store(add::<T, LANES>(to, lanes)) };
 }
 
 /// Adds the first `count` elements of a register, and returns where the register is to be written.
