@@ -17,8 +17,8 @@ use spmv_matrix::reader::decompressed;
 pub const MARK: &[u8] = b"\xef\xbb\xbf";
 /// The columns that a file of rows needs.
 pub const NEEDED: [&str; 4] = ["file", "method_name", "avg_spmv_ms", "run_id"];
-/// The columns with counts that only some files have.
-const ADDED: [&str; 2] = ["srs", "ssrs"];
+/// The columns that only some files have, of which the last two are counts.
+pub const ADDED: [&str; 4] = ["published_ms", "waiting_ms", "srs", "ssrs"];
 /// The most bytes that the contents of a compressed file may have.
 const MOST_BYTES: u64 = 1 << 30;
 /// The characters that may be between columns, and what they are called.
@@ -71,17 +71,36 @@ pub fn objection(text: &[u8]) -> Option<String> {
 /// The columns of a file of rows.
 pub struct Columns {
     /// The names as this program writes them.
-    pub names: StringRecord,
-    /// `None` for a column whose cells are not changed.
-    kinds: Vec<Option<Kind>>,
+    names: StringRecord,
+    /// The place in a record of each column of rows and each added one, and its kind if its cells may be changed.
+    places: Vec<(Option<usize>, Option<Kind>)>,
+    /// The place of the mean time.
+    time: Option<usize>,
+}
+
+/// Returns the names of the columns of rows and the added ones, in this order.
+fn known() -> impl Iterator<Item = &'static str> {
+    Row::COLUMNS.iter().map(|column| column.name).chain(ADDED)
 }
 
 impl Columns {
     pub fn of(header: &StringRecord) -> Self {
         let name = |name| named(name).map_or(name, |column| column.name);
         let names: StringRecord = header.iter().map(|it| name(it.trim())).collect();
-        let kinds = names.iter().map(kind).collect();
-        Self { names, kinds }
+        let place = |name| names.iter().position(|it| it == name);
+        let places = known().map(|name| (place(name), kind(name))).collect();
+        let time = place("avg_spmv_ms");
+        Self { names, places, time }
+    }
+
+    /// Returns a column that is there twice.
+    pub fn twice(&self) -> Option<&'static str> {
+        known().find(|name| self.names.iter().filter(|it| it == name).count() > 1)
+    }
+
+    /// Returns the name of the column in this place of [`cells`](Self::cells).
+    pub fn name(&self, place: usize) -> Option<&'static str> {
+        known().nth(place)
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -90,6 +109,11 @@ impl Columns {
 
     /// Whether a record is the header of a file that was appended; an error if that has other columns.
     pub fn are_repeated(&self, record: &StringRecord) -> Result<bool, &'static str> {
+        // Most rows have a time, and no name begins with a digit.
+        let time = self.time.and_then(|time| record.get(time)).unwrap_or_default();
+        if begins_with_digit(time) {
+            return Ok(false);
+        }
         let cells = || record.iter().map(|cell| cell.trim_start_matches('\u{feff}').trim());
         if !NEEDED.iter().all(|name| cells().any(|cell| cell.eq_ignore_ascii_case(name))) {
             return Ok(false);
@@ -99,10 +123,14 @@ impl Columns {
         if are_same { Ok(true) } else { Err(why) }
     }
 
-    /// Returns the cells of a record as this program writes them.
+    /// Returns the cells of a record as this program writes them, in the order of the columns of rows and added ones:
+    /// to find the column of each cell by its name takes longer than all else.
     pub fn cells(&self, record: StringRecord) -> StringRecord {
         let record = unguarded(record);
-        record.iter().zip(&self.kinds).map(|(cell, kind)| usual(*kind, cell)).collect()
+        let cell = |place: Option<usize>| place.and_then(|place| record.get(place)).unwrap_or_default();
+        let mut cells = StringRecord::with_capacity(record.as_slice().len(), self.places.len());
+        cells.extend(self.places.iter().map(|&(place, kind)| usual(kind, cell(place))));
+        cells
     }
 }
 
@@ -111,7 +139,7 @@ fn named(name: &str) -> Option<&'static ColumnInfo> {
 }
 
 fn kind(name: &str) -> Option<Kind> {
-    let added = ADDED.contains(&name).then_some(Kind::Count);
+    let added = ADDED[2..].contains(&name).then_some(Kind::Count);
     let kind = named(name).map_or(added, |column| Some(column.kind))?;
     // The collection's description of a matrix may be any text.
     (kind != Kind::Name && name != "kind").then_some(kind)
@@ -121,13 +149,17 @@ fn usual(kind: Option<Kind>, cell: &str) -> Cow<'_, str> {
     let plain = cell.trim();
     match kind {
         None => cell.into(),
-        Some(Kind::Number) if plain.parse::<f64>().is_ok() => plain.into(),
-        Some(_) if MISSING.contains(&plain) => "".into(),
+        Some(Kind::Number) if ["NaN", "nan"].contains(&plain) => plain.into(),
+        Some(_) if !begins_with_digit(plain) && MISSING.contains(&plain) => "".into(),
         Some(Kind::Text) => cell.into(),
         Some(Kind::Boolean) => boolean(plain).into(),
         Some(Kind::Count) => whole(plain).map_or(plain.into(), |count| count.to_string().into()),
         Some(_) => plain.into(),
     }
+}
+
+fn begins_with_digit(cell: &str) -> bool {
+    cell.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn boolean(cell: &str) -> &str {

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use csv::{ErrorKind, Position, StringRecord};
+use rayon::prelude::*;
 use serde::Deserialize;
 
 use crate::files::cells::check_lines;
@@ -21,7 +22,7 @@ pub struct RecordedRow {
     pub name: Option<String>,
 }
 
-/// The columns that only some result files have.
+/// The columns that only some result files have, in the order of [`foreign::ADDED`].
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Added {
@@ -75,6 +76,9 @@ fn rows_of_json(text: &[u8]) -> serde_json::Result<Vec<RecordedRow>> {
     Ok(rows)
 }
 
+/// The number of records that are parsed at once, by all threads.
+const AT_ONCE: usize = 4096;
+
 /// Parses CSV. An error has the number of its line.
 fn rows_of_csv(text: &[u8]) -> Result<Vec<RecordedRow>, (u64, String)> {
     let separator = foreign::separator(text).map(|(separator, _)| separator);
@@ -90,17 +94,31 @@ fn rows_of_csv(text: &[u8]) -> Result<Vec<RecordedRow>, (u64, String)> {
     if let Some(needed) = NEEDED.iter().find(|needed| !columns.has(needed)) {
         return Err((1, format!("no column {needed}")));
     }
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(unread)?;
-        let line = record.position().map_or(0, Position::line);
-        if !columns.are_repeated(&record).map_err(|what| (line, String::from(what)))? {
-            let cells = columns.cells(record);
-            let row = RecordedRow::of(&cells, &columns);
-            rows.push(row.map_err(|error| (line, describe(&error, &columns, &cells)))?);
+    if let Some(name) = columns.twice() {
+        return Err((1, format!("there are two columns {name}")));
+    }
+    let (mut records, mut rows) = (reader.into_records(), Vec::new());
+    loop {
+        let some: Vec<_> = records.by_ref().take(AT_ONCE).collect();
+        if some.is_empty() {
+            return Ok(rows);
+        }
+        let some = some.into_par_iter().map(|record| row_of(record.map_err(unread)?, &columns));
+        for row in some.collect::<Vec<_>>() {
+            rows.extend(row?);
         }
     }
-    Ok(rows)
+}
+
+/// Parses a record. Returns `None` for a header that is repeated.
+fn row_of(record: StringRecord, columns: &Columns) -> Result<Option<RecordedRow>, (u64, String)> {
+    let line = record.position().map_or(0, Position::line);
+    if columns.are_repeated(&record).map_err(|what| (line, String::from(what)))? {
+        return Ok(None);
+    }
+    let cells = columns.cells(record);
+    let row = RecordedRow::of(&cells, columns);
+    row.map(Some).map_err(|error| (line, describe(&error, columns, &cells)))
 }
 
 /// Describes a record that cannot be read, with its line.
@@ -119,7 +137,7 @@ fn unread(error: csv::Error) -> (u64, String) {
 fn describe(error: &csv::Error, columns: &Columns, cells: &StringRecord) -> String {
     let ErrorKind::Deserialize { err, .. } = error.kind() else { return error.to_string() };
     let place = err.field().map(|field| field as usize);
-    let named = place.and_then(|place| Some((columns.names.get(place)?, cells.get(place)?)));
+    let named = place.and_then(|place| Some((columns.name(place)?, cells.get(place)?)));
     let Some((name, cell)) = named else { return format!("row: {}", err.kind()) };
     let comma = if cell.contains(',') { "; numbers have a point and no comma" } else { "" };
     let cell: String = cell.chars().take(40).collect();
@@ -128,11 +146,11 @@ fn describe(error: &csv::Error, columns: &Columns, cells: &StringRecord) -> Stri
 
 impl RecordedRow {
     fn of(cells: &StringRecord, columns: &Columns) -> csv::Result<Self> {
-        let mut row: Row = cells.deserialize(Some(&columns.names))?;
+        let (mut row, added): (Row, Added) = cells.deserialize(None)?;
         if !columns.has("picked") {
             complete_older(&mut row);
         }
-        Ok(Self { row, added: cells.deserialize(Some(&columns.names))?, name: None })
+        Ok(Self { row, added, name: None })
     }
 
     pub fn is_ok(&self) -> bool {

@@ -15,8 +15,11 @@ use crate::row::matrix_parts;
 
 /// Gives every row the name of its matrix: the file without extension, with as many folders as make it unique.
 pub fn name_matrices(mut sets: Vec<Vec<&mut RecordedRow>>) {
-    let files: Vec<BTreeSet<String>> =
-        sets.iter().map(|set| set.iter().map(|line| line.row.file.clone()).collect()).collect();
+    // The rows of a matrix follow each other.
+    let files = |set: &Vec<&mut RecordedRow>| -> BTreeSet<String> {
+        set.chunk_by(|a, b| a.row.file == b.row.file).map(|rows| rows[0].row.file.clone()).collect()
+    };
+    let files: Vec<_> = sets.iter().map(files).collect();
     for (set, names) in sets.iter_mut().zip(names(&files)) {
         for line in set {
             line.name = names.get(&line.row.file[..]).cloned();
