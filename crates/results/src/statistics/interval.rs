@@ -1,5 +1,9 @@
 //! 95 % intervals: what is known of a number that is computed from data that vary at random.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use rand::distr::uniform::{UniformSampler, UniformUsize};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
@@ -28,8 +32,18 @@ pub fn median_interval(sorted: &[f64]) -> Option<Interval> {
 }
 
 /// Returns how many standard errors a mean of normal numbers may be off, for a standard deviation that is known with so
-/// many degrees of freedom, one or more: the quantile of Student's t that leaves out this share at each end.
+/// many degrees of freedom, one or more: the quantile of Student's t that leaves out this share at each end. Each
+/// thread keeps those that it has computed: each ratio of two rows needs one of a few, which would take most of its
+/// time.
 pub fn student(freedom: usize, outside: f64) -> f64 {
+    thread_local! {
+        static KNOWN: RefCell<HashMap<(usize, u64), f64>> = RefCell::default();
+    }
+    let key = (freedom, outside.to_bits());
+    KNOWN.with_borrow_mut(|known| *known.entry(key).or_insert_with(|| quantile(freedom, outside)))
+}
+
+fn quantile(freedom: usize, outside: f64) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64).expect("there is a degree of freedom");
     t.inverse_cdf(1.0 - outside)
 }
@@ -60,13 +74,20 @@ pub fn ends(sorted: &[f64]) -> Option<Interval> {
 /// does. `None` for fewer than two.
 pub fn mean_interval(numbers: impl Numbers) -> Option<Interval> {
     let logarithms: Vec<_> = collected(numbers).into_iter().map(f64::ln).collect();
+    ends(&sorted(drawn_means(&logarithms)))
+}
+
+/// Returns the means over as many numbers as there are, drawn with repetition; none for fewer than two. A large report
+/// draws hundreds of millions of them: this is one function for all types, so that the compiler can inline the draw,
+/// which it does not do with `random_range`.
+fn drawn_means(logarithms: &[f64]) -> Vec<f64> {
     let (count, mut random) = (logarithms.len(), random());
+    let mut place = || UniformUsize::sample_single(0, count, &mut random).expect("there are numbers");
     let mean = |_| {
-        let drawn = (0..count).map(|_| logarithms[random.random_range(0..count)]);
+        let drawn = (0..count).map(|_| logarithms[place()]);
         (drawn.sum::<f64>() / count as f64).exp()
     };
-    let means = (0..DRAWS).filter(|_| count > 1).map(mean);
-    ends(&sorted(means))
+    (0..DRAWS).filter(|_| count > 1).map(mean).collect()
 }
 
 #[cfg(test)]
