@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, bail};
 use clap::Args;
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::output::OutputArgs;
@@ -157,8 +158,10 @@ fn read<'a>(args: &CompareArgs, sides: [&'a [PathBuf]; 2]) -> Result<[Vec<Result
         let (lines, note) = read::read_any(path, args.ginkgo.ginkgo_times)?;
         Ok(Results { path, lines, note })
     };
-    let of_side = |side: &'a [PathBuf]| side.iter().map(read).collect::<Result<Vec<_>>>();
-    let mut files = [of_side(sides[0])?, of_side(sides[1])?];
+    // The errors of earlier files come first.
+    let of_side = |side: &'a [PathBuf]| side.par_iter().map(read).collect::<Vec<_>>().into_iter().collect();
+    let of_both: (Result<Vec<_>>, Result<Vec<_>>) = rayon::join(|| of_side(sides[0]), || of_side(sides[1]));
+    let mut files = [of_both.0?, of_both.1?];
     let lines = files.iter_mut().flatten().map(|file| file.lines.iter_mut().collect());
     name_matrices(lines.collect());
     for file in files.iter().filter(|side| side.len() > 1).flatten() {

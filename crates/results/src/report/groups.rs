@@ -1,13 +1,14 @@
 //! Items by key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 
 /// Groups items by key, in the order in which the keys first appear.
-pub(super) fn grouped<K: Ord + Clone, T>(
+pub(super) fn grouped<K: Eq + Hash + Clone, T>(
     items: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,
 ) -> Vec<(K, Vec<T>)> {
-    let mut places = BTreeMap::new();
+    let mut places = HashMap::new();
     let mut groups = Vec::<(K, Vec<T>)>::new();
     for item in items {
         let key = key(&item);

@@ -12,7 +12,7 @@ use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 
 /// The settings with which rows were measured, as far as they are recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupKey {
     pub precision: Option<Precision>,
     pub device: Option<Device>,

@@ -1,6 +1,8 @@
 //! Pairs the rows of A with the rows of B, and checks whether they may be compared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+
+use rayon::prelude::*;
 
 use super::change::Change;
 use crate::files::read::RecordedRow;
@@ -16,7 +18,7 @@ pub struct Compared<'a> {
 }
 
 /// What a row measures. Rows of A and B with the same key are a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key<'a> {
     pub(super) matrix: &'a str,
     pub(super) method: &'a str,
@@ -63,8 +65,12 @@ impl<'a> Key<'a> {
 
     /// Returns the cache or the order in which two keys differ: its name, and its word in each.
     fn unlike(&self, other: &Self) -> Option<(&'static str, String, String)> {
-        let words = ["cache", "order"].map(|name| (name, self.word(name), other.word(name)));
-        words.into_iter().find(|(_, one, other)| one != other)
+        let words = |name| (name, self.word(name), other.word(name));
+        let (one, two) = (&self.setting, &other.setting);
+        let is_other = (one.cache, one.order) != (two.cache, two.order);
+        is_other
+            .then(|| ["cache", "order"].map(words).into_iter().find(|(_, one, other)| one != other))
+            .flatten()
     }
 }
 
@@ -91,7 +97,8 @@ pub(super) struct Pair<'a> {
 
 /// Returns all pairs, also of a row without a counterpart, or why the files are not compared.
 pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>, in_turns: bool) -> Result<Vec<Pair<'a>>, String> {
-    let (in_a, in_b) = (Rows::of(a)?, Rows::of(b)?);
+    let (in_a, in_b) = rayon::join(|| Rows::of(a), || Rows::of(b));
+    let (in_a, in_b) = (in_a?, in_b?);
     let (a, b) = (a.name, b.name);
     let first = in_a.keys.first().zip(in_b.keys.first());
     if let Some((column, word_a, word_b)) = first.and_then(|(a, b)| a.unlike(b)) {
@@ -100,13 +107,13 @@ pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>, in_turns: bool) -> R
              {word_a} or --{column} {word_b}, so that both are the same"
         ));
     }
-    let only_b = in_b.keys.iter().filter(|key| !in_a.measured.contains_key(key));
+    let only_b = in_b.keys.par_iter().filter(|key| !in_a.measured.contains_key(key));
     let paired = |&key: &Key<'a>| {
         let (row_a, row_b) = (in_a.find(&key), in_b.find(&key));
         let change = row_a.zip(row_b).and_then(|(a, b)| Change::of(a, b, in_turns));
         Pair { key, a: row_a, b: row_b, change }
     };
-    let pairs: Vec<Pair> = in_a.keys.iter().chain(only_b).map(paired).collect();
+    let pairs: Vec<Pair> = in_a.keys.par_iter().chain(only_b).map(paired).collect();
     let mut both = pairs.iter().filter_map(|pair| pair.a.zip(pair.b)).peekable();
     if both.peek().is_none() {
         let why = why_nothing(&in_a.keys, &in_b.keys);
@@ -121,9 +128,9 @@ pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>, in_turns: bool) -> R
 #[derive(Default)]
 struct Rows<'a> {
     keys: Vec<Key<'a>>,
-    measured: BTreeMap<Key<'a>, &'a RecordedRow>,
+    measured: HashMap<Key<'a>, &'a RecordedRow>,
     /// Matrices on which no method ran, each with the row that gives the reason.
-    ended: BTreeMap<&'a str, &'a RecordedRow>,
+    ended: HashMap<&'a str, &'a RecordedRow>,
 }
 
 impl<'a> Rows<'a> {
@@ -149,20 +156,24 @@ impl<'a> Rows<'a> {
                  choose one with --methods '* where {column} = {one}'"
             ));
         }
-        let words = DISTINCT.map(|name| key.word(name)).join(", ");
-        let described = format!("{} on {} ({words})", key.method, row.file);
+        let described = || {
+            let words = DISTINCT.map(|name| key.word(name)).join(", ");
+            format!("{} on {} ({words})", key.method, row.file)
+        };
         let ms = row.typical_ms();
         if line.is_ok() && !ms.is_some_and(|ms| ms > 0.0 && ms.is_finite()) {
             let column = if row.median_ms.is_some() { "median_ms" } else { "avg_spmv_ms" };
             let value = ms.map(|ms| format!("{ms:?}")).unwrap_or_default();
             return Err(format!(
-                "{file}: {described} is ok, but its {column} is '{value}'; it must be a positive number"
+                "{file}: {} is ok, but its {column} is '{value}'; it must be a positive number",
+                described()
             ));
         }
         self.keys.push(key);
         match self.measured.insert(key, line) {
             None => Ok(()),
             Some(_) => {
+                let described = described();
                 Err(format!("{file} contains two rows of {described}; put only the rows of one run into a file"))
             }
         }
