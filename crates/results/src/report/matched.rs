@@ -98,15 +98,17 @@ pub fn speeds_with_setup<'a>(lines: &[&'a RecordedRow], of: &Select, over: &Sele
 
 /// Returns a number of each row that is correct and timed and has it, in the order of the rows.
 pub fn numbers<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>, column: &Column) -> Numbers<'a> {
-    timed(lines).filter_map(|line| Some((line, column.of_line(line)?))).collect()
+    let number = column.reader();
+    timed(lines).filter_map(|line| Some((line, number(line)?))).collect()
 }
 
 /// Returns two numbers of each row that is correct and timed, if both are known and finite, in the order of the rows.
 pub fn points<'a>(
     lines: impl IntoIterator<Item = &'a RecordedRow>,
-    [x, y]: [&Column; 2],
+    columns: [&Column; 2],
 ) -> Vec<(&'a RecordedRow, (f64, f64))> {
-    let point = |line| Some((line, (x.of_line(line)?, y.of_line(line)?)));
+    let [x, y] = columns.map(Column::reader);
+    let point = |line| Some((line, (x(line)?, y(line)?)));
     let points = timed(lines).filter_map(point);
     points.filter(|(_, (x, y))| x.is_finite() && y.is_finite()).collect()
 }

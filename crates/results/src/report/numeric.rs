@@ -3,7 +3,7 @@
 use crate::files::read::RecordedRow;
 use crate::row::Row;
 use crate::row::column::Role::{self, Efficiency, Linear, Log, Rate, Time};
-use crate::row::column::{ColumnInfo, Kind, SETUP, Value};
+use crate::row::column::{ColumnInfo, Kind, SETUP};
 use crate::table::Cell;
 use spmv_matrix::near::hint;
 
@@ -11,6 +11,9 @@ use spmv_matrix::near::hint;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Column(String);
+
+/// What reads a number in a row.
+type Reader = Box<dyn Fn(&RecordedRow) -> Option<f64>>;
 
 const GENERATOR: &str = "gen:";
 
@@ -32,12 +35,18 @@ impl Column {
         self.info().is_none_or(|info| matches!(info.role, Log(_) | Time(_)))
     }
 
+    /// Returns what makes a cell of the number in a row.
+    pub fn cells(&self) -> impl Fn(&RecordedRow) -> Option<Cell> + use<> {
+        let (number, is_count) = (self.reader(), self.is_count());
+        move |line| number(line).map(|number| cell(number, is_count))
+    }
+
     pub fn cell_of(&self, line: &RecordedRow) -> Option<Cell> {
-        Some(self.cell(self.of_line(line)?))
+        self.cells()(line)
     }
 
     pub fn cell(&self, number: f64) -> Cell {
-        if self.is_count() { Cell::Count(number as u64) } else { Cell::Number(number) }
+        cell(number, self.is_count())
     }
 
     pub fn is_count(&self) -> bool {
@@ -73,18 +82,23 @@ impl Column {
 
     /// Returns the number in a row, if it is known. Rates are those of the median time, as in all comparisons.
     pub fn of_line(&self, line: &RecordedRow) -> Option<f64> {
-        if let Some(key) = self.0.strip_prefix(GENERATOR) {
-            return line.generator(key)?.parse().ok();
+        self.reader()(line)
+    }
+
+    /// Returns what reads the number in a row. To find the column by its name takes longer than to read it.
+    pub fn reader(&self) -> Reader {
+        if let Some(key) = self.0.strip_prefix(GENERATOR).map(str::to_owned) {
+            return Box::new(move |line| line.generator(&key)?.parse().ok());
         }
         if let Some((_, compute)) = DERIVED.iter().find(|(info, _)| info.name == self.0) {
-            return compute(line);
+            return Box::new(compute);
         }
-        let row = &line.row;
-        let number = || row.value(&self.0).and_then(Value::number);
+        let read = Row::reader(&self.0);
+        let number = move |row: &Row| read?(row)?.number();
         match self.role() {
-            _ if self.0 == "median_ms" => row.typical_ms(),
-            Role::Rate(_) => row.typical(number()?),
-            _ => number(),
+            _ if self.0 == "median_ms" => Box::new(|line| line.row.typical_ms()),
+            Role::Rate(_) => Box::new(move |line| line.row.typical(number(&line.row)?)),
+            _ => Box::new(move |line| number(&line.row)),
         }
     }
 
@@ -100,6 +114,10 @@ impl Column {
         };
         (ends.0 <= number && number <= ends.1).then_some(ends)
     }
+}
+
+fn cell(number: f64, is_count: bool) -> Cell {
+    if is_count { Cell::Count(number as u64) } else { Cell::Number(number) }
 }
 
 fn numbers() -> impl Iterator<Item = &'static ColumnInfo> {

@@ -266,8 +266,13 @@ macro_rules! columns {
             }
 
             pub fn value(&self, column: &str) -> Option<Value<'_>> {
+                Self::reader(column)?(self)
+            }
+
+            /// Returns what reads the column of that name.
+            pub fn reader(column: &str) -> Option<fn(&Self) -> Option<Value<'_>>> {
                 match column {
-                    $($crate::row::column::name_of!($field $($name)?) => self.$field.value(),)*
+                    $($crate::row::column::name_of!($field $($name)?) => Some(|row| row.$field.value()),)*
                     _ => None,
                 }
             }

@@ -202,8 +202,9 @@ pub(super) fn all_rows(entries: &Entries) -> Option<Section> {
         .column("method", |entry| entry.line.method())
         .column("status", |entry| entry.line.status());
     for column in NUMBERS.split(' ').map(Column::of) {
-        if all.iter().any(|entry| column.of_line(entry.line).is_some()) {
-            table = table.column(column.label(), |entry| column.cell_of(entry.line));
+        let cell = column.cells();
+        if all.iter().any(|entry| cell(entry.line).is_some()) {
+            table = table.column(column.label(), |entry| cell(entry.line));
         }
     }
     let table = table
