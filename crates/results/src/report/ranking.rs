@@ -15,7 +15,7 @@ pub struct Ranked<'a, M> {
     pub method: &'a str,
     pub numbers: Vec<(M, f64)>,
     mean: f64,
-    /// The interval of the mean.
+    /// The interval of the mean, if [`Ranking::with_intervals`] added it.
     interval: Option<Interval>,
 }
 
@@ -31,14 +31,21 @@ impl<'a, M> Ranking<'a, M> {
     pub fn of(methods: impl IntoIterator<Item = (&'a str, Vec<(M, f64)>)>, matrices: usize, more: bool) -> Self {
         let ranked = |(method, numbers): (_, Vec<_>)| {
             let mean = Statistic::GeometricMean.over(&numbers)?;
-            let interval = mean_interval(numbers.iter().map(|number| number.1));
-            Some(Ranked { method, mean, interval, numbers })
+            Some(Ranked { method, mean, interval: None, numbers })
         };
         let mut methods: Vec<_> = methods.into_iter().filter_map(ranked).collect();
         let sign = if more { -1.0 } else { 1.0 };
         methods.sort_by(|a, b| (sign * a.mean).total_cmp(&(sign * b.mean)));
         methods.sort_by_key(|ranked| ranked.numbers.len() < matrices);
         Self { methods, matrices }
+    }
+
+    /// Adds the intervals of the means, which take longer than all else of a ranking.
+    pub fn with_intervals(mut self) -> Self {
+        for of in &mut self.methods {
+            of.interval = mean_interval(of.numbers.iter().map(|number| number.1));
+        }
+        self
     }
 
     /// Returns a chart of the means, with the number of matrices after a name if that is not all of them.

@@ -10,7 +10,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
-use rayon::prelude::*;
 
 use super::chart::Axis;
 use super::matched::{self, Numbers, timed};
@@ -47,8 +46,9 @@ pub const CHARTS: [&str; 8] =
 
 pub fn page(files: &[ResultFile], question: Question) -> Page {
     let entries = Entries::of(files);
-    let mut page = with_settings(&entries, question, |spec| !matches!(spec, Spec::EachMatrix(_)));
-    page.sections.extend(summary::all_rows(&entries));
+    let settings = || with_settings(&entries, question, |spec| !matches!(spec, Spec::EachMatrix(_)));
+    let (mut page, all_rows) = rayon::join(settings, || summary::all_rows(&entries));
+    page.sections.extend(all_rows);
     page.sections.extend(runs(files));
     page
 }
@@ -175,27 +175,26 @@ impl Question<'_> {
 
 fn section(setting: &str, recorded: &Recorded, question: Question, wanted: fn(&Spec) -> bool) -> Section {
     let title = setting.to_owned();
-    let Some(rates) = rates(recorded) else { return Section { title, ..Section::default() } };
     let times = standings::times(&recorded.lines);
     let standings = Standings::over(&times, question.baseline);
     let standings = if recorded.together { standings.together() } else { standings };
-    let over_baselines = View {
+    let over_baselines = || View {
         title: "Speed-up over the best baseline on each matrix".into(),
         kinds: standings.kinds,
         ..View::of(standings.notes(), None, standings.table())
     };
+    let (rates, over_baselines) = rayon::join(|| rates(recorded), over_baselines);
+    let Some(rates) = rates else { return Section { title, ..Section::default() } };
     let rates = View { foot: recorded.foot(&recorded.lines), ..rates };
     let specs = specs(standings.reference).into_iter().map(|(_, spec)| spec).filter(wanted);
     // A time with its share of the setup does not pay off once more.
     let has_setup = question.planned.is_some();
     let specs = specs.filter(|spec| !has_setup || !matches!(spec, Spec::Amortisation(_)));
     let comes_first = |spec: &Spec| matches!(spec, Spec::Winners(_) | Spec::Amortisation(_) | Spec::EachMatrix(_));
-    let (first, others): (Vec<_>, _) = specs.partition(comes_first);
-    let shown = |specs: Vec<Spec>| {
-        let views = specs.into_par_iter().map(|spec| spec.view(recorded));
-        views.filter(|view| view.chart.is_some() || view.table.is_some()).collect::<Vec<_>>()
-    };
-    let views = [shown(first), vec![rates, over_baselines], shown(others)].concat();
+    let (first, others): (Vec<_>, Vec<_>) = specs.partition(comes_first);
+    let mut views = Spec::views(&[&first[..], &others].concat(), recorded);
+    views.splice(first.len()..first.len(), [rates, over_baselines]);
+    views.retain(|view| view.chart.is_some() || view.table.is_some());
     Section { title, views, ..Section::default() }
 }
 
@@ -208,7 +207,7 @@ fn rates(recorded: &Recorded) -> Option<View> {
         let rate = line.row.typical_gflops().map(|rate| (line, rate));
         rates.entry(line.method()).or_default().extend(rate);
     }
-    let ranking = Ranking::of(rates, matrices, true);
+    let ranking = Ranking::of(rates, matrices, true).with_intervals();
     if ranking.methods.is_empty() {
         return None;
     }

@@ -108,12 +108,12 @@ fn each(pairs: &[Pair], number: fn(&Pair) -> Option<f64>) -> Vec<(Option<bool>, 
 
 /// Returns the times on matrices where both have one. Returns nothing for a method without setup.
 fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
-    let pair = |(key, (line, product)): (_, (&RecordedRow, f64))| {
-        let &(baseline, over_product) = over.get(&key)?;
+    let pair = |(key, &(line, product)): (_, &(&RecordedRow, f64))| {
+        let &(baseline, over_product) = over.get(key)?;
         let (setup, over_setup) = (line.row.once_ms()?, baseline.row.once_ms()?);
         let values_repeat = line.row.values_repeat();
         Some(Pair { values_repeat, setup, product, over_setup, over_product })
     };
-    let pairs: Vec<_> = series.times().into_iter().filter_map(pair).collect();
+    let pairs: Vec<_> = series.times().iter().filter_map(pair).collect();
     if pairs.iter().all(|pair| pair.setup == 0.0) { Vec::new() } else { pairs }
 }

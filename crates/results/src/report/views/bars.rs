@@ -16,7 +16,7 @@ type Line<'a> = (Matrix<'a>, &'a RecordedRow);
 
 impl Kind for Bars {
     fn view(&self, shown: &Shown) -> View {
-        let mut matrices = shown.matrices();
+        let mut matrices = shown.matrices().to_vec();
         let by = |line| self.by.of_line(line).unwrap_or(f64::INFINITY);
         matrices.sort_by(|a, b| by(a.1).total_cmp(&by(b.1)));
         let series = shown.series.iter().map(|series| self.series(series, &matrices));

@@ -12,12 +12,11 @@ keys! {
 
 impl Kind for Best {
     fn view(&self, shown: &Shown) -> View {
-        let contests = Contest::all(&shown.series);
-        let losses = Contest::losses(&contests, &shown.series);
-        let ranking = Ranking::of(losses, shown.matrices().len(), false);
+        let losses = Contest::losses(shown.contests(), &shown.series);
+        let ranking = Ranking::of(losses, shown.matrices().len(), false).with_intervals();
         let kinds = shown.kinds();
         let chart = ranking.chart(Axis::linear("mean loss: time / time of the fastest"), "geometric mean");
-        let table = best_table(&ranking, &wins(&shown.series), kinds);
+        let table = best_table(&ranking, &wins(shown), kinds);
         let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
                        matrices on which the method runs; equally fast methods all count as the fastest, and methods \
                        that chose another measured one not at all; certain: the 95 % intervals of the times of all \
@@ -30,13 +29,13 @@ impl Kind for Best {
 /// The numbers of matrices on which each method is the fastest, and on which it certainly is if intervals are known.
 type Wins<'a> = BTreeMap<&'a str, (usize, Option<usize>)>;
 
-fn wins<'s>(series: &'s [Series]) -> Wins<'s> {
+fn wins<'s>(shown: &'s Shown) -> Wins<'s> {
     let mut wins = Wins::new();
-    for contest in Contest::of_winners(series) {
+    for contest in shown.winners() {
         let is_certain = contest.is_certain(usize::MAX);
         let first = contest.ranking.iter().take_while(|(_, loss)| *loss <= 1.0);
         for (place, _) in first {
-            let (won, certain) = wins.entry(&series[*place].name[..]).or_default();
+            let (won, certain) = wins.entry(&shown.series[*place].name[..]).or_default();
             *won += 1;
             *certain = is_certain.map(|is| certain.unwrap_or(0) + usize::from(is)).or(*certain);
         }

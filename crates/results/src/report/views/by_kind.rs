@@ -21,7 +21,7 @@ impl Kind for ByKind {
         );
         let (speeds, notes) = shown.compared(&self.over, meaning, Series::speeds);
         let kind = |line: &RecordedRow| line.row.kind.clone().unwrap_or_default();
-        let of_kinds = shown.matrices().into_iter().filter(|(_, line)| !kind(line).is_empty());
+        let of_kinds = shown.matrices().iter().filter(|(_, line)| !kind(line).is_empty());
         let mut kinds = grouped(of_kinds, |(_, line)| kind(line));
         kinds.sort_by_key(|(_, matrices)| std::cmp::Reverse(matrices.len()));
         let mut table = Table::of(&kinds)

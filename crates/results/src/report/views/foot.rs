@@ -1,6 +1,6 @@
 //! The line below a chart that is a file of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::recorded::Recorded;
 use super::shown::Shown;
@@ -23,7 +23,8 @@ impl Recorded<'_> {
     /// Returns the machines of these rows, each with the first and last day of its runs, from the run records.
     fn origin(&self, lines: &[&RecordedRow]) -> String {
         let mut days: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for line in lines {
+        let runs: HashMap<_, _> = lines.iter().map(|line| ((&line.row.run_id, line.row.device), *line)).collect();
+        for line in runs.into_values() {
             let (machine, day) = self.machine_and_day(line).unwrap_or_default();
             days.entry(machine).or_default().insert(day);
         }

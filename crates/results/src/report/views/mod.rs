@@ -26,17 +26,21 @@ mod tables;
 mod tests;
 mod thinned;
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use rayon::prelude::*;
 use serde::Deserialize;
 
 use super::chart::Chart;
+use super::groups::grouped;
 use super::select::Select;
 use super::view::View;
 use crate::files::read::RecordedRow;
+use crate::row::GroupKey;
 use kind::Kind;
 pub use recorded::Recorded;
-use shown::Shown;
+use shown::{Shown, varying};
 
 macro_rules! kinds {
     ($(#[$doc:meta])* $spec:ident { $($kind:ident in $module:ident,)* }) => {
@@ -91,11 +95,36 @@ impl Spec {
 
     /// Builds the view from recorded data. Empty charts and tables are left out.
     pub fn view(&self, recorded: &Recorded) -> View {
-        let kind = self.kind();
-        let (title, conditions, of) = kind.keys();
-        let view = kind.view(&Shown::of(recorded, conditions, &of, &kind.along()));
+        self.view_of(&self.shown(recorded))
+    }
+
+    /// Builds several views. What is computed of rows is computed once for all of them that show the same rows.
+    pub fn views(specs: &[Self], recorded: &Recorded) -> Vec<View> {
+        let split = varying(&recorded.lines, &GroupKey::NAMES);
+        let rows = |spec: &Self| {
+            let (_, conditions, of) = spec.kind().keys();
+            let along: Vec<_> = spec.kind().along().into_iter().filter(|name| split.contains(name)).collect();
+            format!("{along:?} {of:?} {conditions}")
+        };
+        let alike = grouped(specs, |spec| rows(spec));
+        let shown: BTreeMap<_, _> = alike.iter().map(|(rows, specs)| (&rows[..], specs[0].shown(recorded))).collect();
+        specs.par_iter().map(|spec| spec.view_of(&shown[&rows(spec)[..]])).collect()
+    }
+
+    fn shown<'r, 'a>(&'r self, recorded: &'r Recorded<'a>) -> Shown<'r, 'a> {
+        let (_, conditions, of) = self.kind().keys();
+        Shown::of(recorded, conditions, &of, &self.kind().along())
+    }
+
+    fn view_of(&self, shown: &Shown) -> View {
+        let (title, _, of) = self.kind().keys();
+        let view = self.kind().view(shown);
         let chart = view.chart.filter(shows);
-        let foot = chart.iter().map(|_| recorded.foot(&self.rows(recorded))).collect();
+        let foot = |_| match of.is_empty() {
+            true => shown.foot().to_owned(),
+            false => shown.recorded.foot(&self.rows(shown.recorded)),
+        };
+        let foot = chart.iter().map(foot).collect();
         let table = view.table.filter(|table| !table.rows.is_empty());
         let is_thinned = chart.as_ref().is_some_and(is_thinned);
         let notes = view.notes.into_iter().chain(is_thinned.then(|| thinned::NOTE.to_owned()));
@@ -103,11 +132,9 @@ impl Spec {
         View { title, notes: notes.collect(), chart, foot, table, kinds: view.kinds }
     }
 
-    /// Returns the rows that the view shows, with those of the baselines.
+    /// Returns the rows of the methods that the view shows, with those of the baselines.
     fn rows<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a RecordedRow> {
-        let (_, conditions, of) = self.kind().keys();
-        let selections = if of.is_empty() { of } else { self.selections() };
-        Shown::of(recorded, conditions, &selections, &[]).lines
+        Shown::of(recorded, self.kind().keys().1, &self.selections(), &[]).lines
     }
 }
 

@@ -19,8 +19,8 @@ keys! {
 
 impl Kind for Profile {
     fn view(&self, shown: &Shown) -> View {
-        let contests = Contest::all(&shown.series);
-        let curves = Contest::losses(&contests, &shown.series).map(|(method, losses)| {
+        let contests = shown.contests();
+        let curves = Contest::losses(contests, &shown.series).map(|(method, losses)| {
             let losses = sorted(losses.iter().map(|loss| loss.1));
             Curve { method, losses, matrices: contests.len() }
         });

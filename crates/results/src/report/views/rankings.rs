@@ -19,12 +19,12 @@ impl Kind for Heat {
     }
 
     fn view(&self, shown: &Shown) -> View {
-        let contests = Contest::all(&shown.series);
+        let contests = shown.contests();
         let cells = |of: &Contest| -> Vec<_> {
             (0..shown.series.len()).map(|series| Some(100.0 / of.loss(series)?.1)).collect()
         };
         let columns: Vec<_> = shown.series.iter().map(|series| series.name.clone()).collect();
-        let table = Table::of(&contests).column("matrix", |of| &of.name[..]);
+        let table = Table::of(contests).column("matrix", |of| &of.name[..]);
         let table = table.columns(&columns, cells);
         let chart = chart::Heat {
             label: "% of the fastest's GFLOP/s".into(),
@@ -51,19 +51,20 @@ impl Kind for Winners {
     }
 
     fn view(&self, shown: &Shown) -> View {
-        let contests = Contest::of_winners(&shown.series);
+        let contests = shown.winners();
         let uncertain = contests.iter().filter(|of| of.is_certain(1) == Some(false)).count();
         let meaning = format!(
             "±: half the 95 % confidence interval, of the median or of how much longer the second takes, in percent; \
              where that contains 0, the order is uncertain: on {}",
             count(uncertain, "matrix")
         );
-        let table = Table::of(&contests)
+        let [nonzeros, speed, half] = ["num_nonzeros", "gflops", "uncertainty"].map(|name| Column::of(name).cells());
+        let table = Table::of(contests)
             .column("matrix", |of| &of.name[..])
-            .column("nonzeros", |of| number(of.ranked(0), "num_nonzeros"))
+            .column("nonzeros", |of| nonzeros(of.ranked(0)?))
             .column("fastest", |of| of.named(0, &shown.series))
-            .column("GFLOP/s", |of| number(of.ranked(0), "gflops"))
-            .column("± (%)", |of| number(of.ranked(0), "uncertainty"))
+            .column("GFLOP/s", |of| speed(of.ranked(0)?))
+            .column("± (%)", |of| half(of.ranked(0)?))
             .column("second", |of| of.named(1, &shown.series))
             .column("takes longer by (%)", |of| Some(100.0 * (of.ranking.get(1)?.1 - 1.0)))
             .column("± (%)", |of| {
@@ -90,8 +91,7 @@ impl Kind for Losses {
     }
 
     fn view(&self, shown: &Shown) -> View {
-        let contests = Contest::of_winners(&shown.series);
-        let losses: Vec<_> = Contest::losses(&contests, &shown.series).collect();
+        let losses: Vec<_> = Contest::losses(shown.winners(), &shown.series).collect();
         let most = losses.iter().map(|(_, losses)| losses.len()).max().unwrap_or(0);
         let Some(best) = Ranking::of(losses, most, false).methods.into_iter().next() else {
             return View::of(shown.notes([]), None, None);

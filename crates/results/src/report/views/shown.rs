@@ -2,7 +2,9 @@
 //! addition to matrix and method.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
+use super::contest::Contest;
 use super::recorded::Recorded;
 use crate::files::read::RecordedRow;
 use crate::report::groups::grouped;
@@ -22,8 +24,13 @@ pub(super) const COMPARED_WITHIN: [&str; 3] = ["precision", "cache", "transpose"
 /// Returns those of the settings in which the rows differ.
 pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&'s str> {
     // Files have tens of thousands of rows in few settings.
-    let mut all: Vec<_> = lines.iter().map(|line| line.group_key()).collect();
-    all.dedup();
+    let mut all = Vec::new();
+    for line in lines {
+        let key = line.group_key();
+        if all.last() != Some(&key) {
+            all.push(key);
+        }
+    }
     let differ = |name: &&str| all.windows(2).any(|pair| pair[0].word(name) != pair[1].word(name));
     settings.iter().copied().filter(differ).collect()
 }
@@ -37,6 +44,7 @@ pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<
     (kinds.len() > 1).then(|| format!("{select}: on each matrix the fastest of {names}"))
 }
 
+/// The rows that a view shows. What several views need of the same rows is computed once.
 pub(super) struct Shown<'r, 'a> {
     /// What the rows are chosen from, and the conditions that they meet.
     pub recorded: &'r Recorded<'a>,
@@ -46,6 +54,18 @@ pub(super) struct Shown<'r, 'a> {
     pub series: Vec<Series<'a>>,
     /// The number of matrices on which no method ran.
     unmeasured: usize,
+    known: Known<'a>,
+}
+
+/// What was computed of the rows for one view, and other views may need.
+#[derive(Default)]
+struct Known<'a> {
+    matrices: OnceLock<Vec<(Matrix<'a>, &'a RecordedRow)>>,
+    contests: OnceLock<Vec<Contest<'a>>>,
+    winners: OnceLock<Vec<Contest<'a>>>,
+    notes: OnceLock<Vec<String>>,
+    on_several: OnceLock<Option<String>>,
+    foot: OnceLock<String>,
 }
 
 /// The rows of one method in one setting.
@@ -53,6 +73,7 @@ pub(super) struct Series<'a> {
     /// The name of the method, followed by the setting if there are several.
     pub name: String,
     pub lines: Vec<&'a RecordedRow>,
+    times: OnceLock<Fastest<'a>>,
 }
 
 impl<'r, 'a> Shown<'r, 'a> {
@@ -64,15 +85,33 @@ impl<'r, 'a> Shown<'r, 'a> {
         lines.retain(|line| of.is_empty() || first(line).is_some());
         lines.sort_by_key(|line| first(line));
         let series = series(&lines, along);
-        Self { recorded, conditions, lines, series, unmeasured: unmeasured.len() }
+        let unmeasured = unmeasured.len();
+        Self { recorded, conditions, lines, series, unmeasured, known: Known::default() }
     }
 
     /// Returns the matrices that have a time, sorted by their nonzeros, each with its first row.
-    pub fn matrices(&self) -> Vec<(Matrix<'a>, &'a RecordedRow)> {
-        let rows = grouped(timed(self.lines.iter().copied()), |line| matched::matrix(line));
-        let mut matrices: Vec<_> = rows.into_iter().map(|(of, rows)| (of, rows[0])).collect();
-        matrices.sort_by_key(|&((name, _, nonzeros), _)| (nonzeros, name));
-        matrices
+    pub fn matrices(&self) -> &[(Matrix<'a>, &'a RecordedRow)] {
+        self.known.matrices.get_or_init(|| {
+            let rows = grouped(timed(self.lines.iter().copied()), |line| matched::matrix(line));
+            let mut matrices: Vec<_> = rows.into_iter().map(|(of, rows)| (of, rows[0])).collect();
+            matrices.sort_by_key(|&((name, _, nonzeros), _)| (nonzeros, name));
+            matrices
+        })
+    }
+
+    /// Returns the contests of all rows, sorted by the nonzeros of the matrices.
+    pub fn contests(&self) -> &[Contest<'a>] {
+        self.known.contests.get_or_init(|| Contest::all(&self.series))
+    }
+
+    /// Returns the contests among the methods that did not choose another method that was measured: for who wins.
+    pub fn winners(&self) -> &[Contest<'a>] {
+        self.known.winners.get_or_init(|| self.contests().iter().map(Contest::of_contestants).collect())
+    }
+
+    /// Returns the foot of a chart of these rows.
+    pub fn foot(&self) -> &str {
+        self.known.foot.get_or_init(|| self.recorded.foot(&self.lines))
     }
 
     /// Returns the kinds of the matrices, which have means of their own unless they are `together`.
@@ -140,6 +179,11 @@ impl<'r, 'a> Shown<'r, 'a> {
 
     /// Returns notes on the matrices, the common settings, surrogates, and missing times, followed by the given ones.
     pub fn notes(&self, further: impl IntoIterator<Item = Option<String>>) -> Vec<String> {
+        let notes = self.known.notes.get_or_init(|| self.own_notes());
+        notes.iter().cloned().chain(further.into_iter().flatten()).collect()
+    }
+
+    fn own_notes(&self) -> Vec<String> {
         let [matrices, surrogates] = self.counts();
         let lacking = self.series.iter().filter_map(|series| {
             let lacking = matrices - series.fastest().len();
@@ -155,7 +199,7 @@ impl<'r, 'a> Shown<'r, 'a> {
             (self.unmeasured > 0).then(|| format!("not measured at all: {unmeasured}")),
             self.note_on_one_thread(),
         ];
-        notes.into_iter().chain(further).flatten().collect()
+        notes.into_iter().flatten().collect()
     }
 
     /// Returns a note on the methods that have one thread, if others have several.
@@ -168,6 +212,10 @@ impl<'r, 'a> Shown<'r, 'a> {
 
     /// Returns a note if several rows of one matrix are in a series, of which only the fastest is used.
     pub fn note_on_several(&self) -> Option<String> {
+        self.known.on_several.get_or_init(|| self.several()).clone()
+    }
+
+    fn several(&self) -> Option<String> {
         let several = self.series.iter().filter(|series| {
             let comparable = grouped(timed(series.lines.iter().copied()), |line| {
                 let GroupKey { precision, cache, transpose, .. } = line.group_key();
@@ -181,13 +229,17 @@ impl<'r, 'a> Shown<'r, 'a> {
 }
 
 impl<'a> Series<'a> {
-    pub fn times(&self) -> Fastest<'a> {
-        matched::fastest(self.lines.iter().copied())
+    fn of(name: String, lines: Vec<&'a RecordedRow>) -> Self {
+        Self { name, lines, times: OnceLock::new() }
+    }
+
+    pub fn times(&self) -> &Fastest<'a> {
+        self.times.get_or_init(|| matched::fastest(self.lines.iter().copied()))
     }
 
     /// Returns the speed-ups over a baseline, where both have a time.
     pub fn speeds(&self, over: &Fastest) -> Numbers<'a> {
-        matched::ratios(&self.times(), over)
+        matched::ratios(self.times(), over)
     }
 
     pub fn numbers(&self, column: &Column) -> Numbers<'a> {
@@ -199,7 +251,7 @@ impl<'a> Series<'a> {
     }
 
     pub fn fastest(&self) -> BTreeMap<Matrix<'a>, &'a RecordedRow> {
-        self.times().into_iter().map(|((matrix, _), (line, _))| (matrix, line)).collect()
+        self.times().iter().map(|(&(matrix, _), &(line, _))| (matrix, line)).collect()
     }
 }
 
@@ -211,11 +263,11 @@ fn series<'a>(lines: &[&'a RecordedRow], along: &[&str]) -> Vec<Series<'a>> {
         let mut settings = [&of_all[..], &varying(&lines, &OF_METHOD)].concat();
         settings.retain(|setting| !along.contains(setting));
         if settings.is_empty() {
-            series.push(Series { name: method.into(), lines });
+            series.push(Series::of(method.into(), lines));
             continue;
         }
         let named = grouped(lines, |line| name(method, line.group_key(), &settings));
-        series.extend(named.into_iter().map(|(name, lines)| Series { name, lines }));
+        series.extend(named.into_iter().map(|(name, lines)| Series::of(name, lines)));
     }
     series
 }

@@ -79,7 +79,7 @@ impl Kind for Matrices {
 impl Matrices {
     fn by_matrix(&self, shown: &Shown) -> Table {
         let matrices = shown.matrices();
-        let mut table = Table::of(&matrices).column("matrix", |(matrix, _)| label(*matrix));
+        let mut table = Table::of(matrices).column("matrix", |(matrix, _)| label(*matrix));
         for column in &self.columns {
             table = table.column(column.label(), |(_, line)| column.cell_of(line));
         }
@@ -101,7 +101,7 @@ fn by_method(shown: &Shown, value: &Column) -> Table {
     methods.retain(|(_, rows)| rows.values().any(|line| value.of_line(line).is_some()));
     let mut table = Table::of(&methods).column("method", |(name, _)| *name);
     for (matrix, _) in shown.matrices() {
-        table = table.column(label(matrix), |(_, rows)| value.cell_of(rows.get(&matrix)?));
+        table = table.column(label(*matrix), |(_, rows)| value.cell_of(rows.get(matrix)?));
     }
     table.build()
 }
@@ -130,7 +130,7 @@ impl Kind for EachMatrix {
         let names: Vec<_> = methods.iter().map(|of| of.method).collect();
         let columns = methods.into_iter().map(|of| of.numbers.into_iter().collect());
         let columns: Vec<BTreeMap<_, _>> = columns.collect();
-        let table = Table::of(&matrices)
+        let table = Table::of(matrices)
             .column("matrix", |(matrix, _)| label(*matrix))
             .columns(names, |(matrix, _)| marked(columns.iter().map(|of| of.get(matrix).copied()).collect(), more));
         let meaning = format!("{}, the best of each row in bold", self.value.label());
