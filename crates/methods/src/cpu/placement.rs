@@ -131,4 +131,18 @@ mod tests {
             assert!((least..=most).contains(&placed), "{name}: {placed} of {bytes} bytes");
         }
     }
+
+    /// With more threads than rows, some threads own nothing.
+    #[test]
+    #[cfg_attr(miri, ignore = "needs system calls that Miri does not support")]
+    fn every_method_places_fewer_rows_than_threads() {
+        let csr = Generator::parse("dense,rows=9,cols=700").unwrap().generate().unwrap();
+        let team = Team::floating(24).on_nodes(vec![0; 24]);
+        for method in METHODS.iter().filter(|method| method.setup == Setup::Conversion) {
+            if method.device() == Device::Cpu && method.operations.include(false) {
+                let request = Request::new(&team);
+                let _ = method.prepare_on_host(&csr, &request).map(|prepared| prepared.notes);
+            }
+        }
+    }
 }

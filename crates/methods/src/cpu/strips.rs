@@ -29,8 +29,14 @@ impl<T: Scalar> Strips<T> {
         (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
     }
 
+    /// Returns the lanes of strips. Shares without strips may follow the last one, whose lanes are not all rows.
+    pub fn lanes_of_share(&self, share: &Range<usize>) -> Range<usize> {
+        let first_lane = |strip: usize| (strip * self.lanes).min(self.rows);
+        first_lane(share.start)..first_lane(share.end)
+    }
+
     pub fn spans(&self, share: Range<usize>) -> Vec<Span> {
-        let lanes = share.start * self.lanes..(share.end * self.lanes).min(self.rows);
+        let lanes = self.lanes_of_share(&share);
         let mut spans: Vec<_> = self.order.iter().map(|order| span(&order[lanes.clone()])).collect();
         let mut add = |places: Range<usize>| {
             spans.extend([span(&self.values[places.clone()]), span(&self.column_indices[places])]);
