@@ -96,20 +96,44 @@ pub fn balanced<T>(csr: &Csr<T>, rank: usize, threads: usize, step: usize) -> Ra
     cut(rank)..cut(rank + 1)
 }
 
-/// Returns for each thread contiguous tasks with about an equal share of the total size. A task belongs to
-/// the thread whose share contains the middle of the task.
+/// Returns for each thread contiguous tasks. The largest share is as small as possible, and each share is about an
+/// equal part of what the threads before it leave.
 pub fn shares(sizes: &[usize], threads: usize) -> Vec<Range<usize>> {
-    let total: usize = sizes.iter().sum();
-    let twice_middles = sizes.iter().scan(0, |start, size| {
-        *start += 2 * size;
-        Some(*start - size)
+    let ends = sizes.iter().scan(0, |end, size| {
+        *end += size;
+        Some(*end)
     });
-    let twice_middles: Vec<_> = twice_middles.collect();
-    let cut = |rank: usize| match rank {
-        _ if rank == threads => sizes.len(),
-        _ => twice_middles.partition_point(|&middle| middle * threads < 2 * total * rank),
+    let before: Vec<_> = std::iter::once(0).chain(ends).collect();
+    let total = before[sizes.len()];
+    let (mut low, mut most) = (sizes.iter().copied().max().unwrap_or(0), total);
+    while low < most {
+        let middle = low + (most - low) / 2;
+        if earliest(&before, middle, threads)[0] == 0 { most = middle } else { low = middle + 1 }
+    }
+    let earliest = earliest(&before, most, threads);
+    let mut start = 0;
+    let share = |rank: usize| {
+        let (done, threads) = (before[start], threads - rank);
+        let latest = before.partition_point(|&end| end <= done + most) - 1;
+        // A task belongs to the thread if its middle does.
+        let is_first_half =
+            |end: &usize| (before[end - 1] + before[*end]) * threads < 2 * (done * threads + total - done);
+        let equal = (start + 1..=latest).take_while(is_first_half).last().unwrap_or(start);
+        let end = equal.max(earliest[rank + 1]);
+        std::mem::replace(&mut start, end)..end
     };
-    (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
+    (0..threads).map(share).collect()
+}
+
+/// Returns for each thread the first task from which it and the threads after it can do the rest, none of them more
+/// than `most`; the last element is the end. If the first thread cannot begin with the first task, `most` is too small.
+fn earliest(before: &[usize], most: usize, threads: usize) -> Vec<usize> {
+    let mut starts = vec![before.len() - 1; threads + 1];
+    for rank in (0..threads).rev() {
+        let end = before[starts[rank + 1]];
+        starts[rank] = before.partition_point(|&start| start + most < end);
+    }
+    starts
 }
 
 /// Returns the first of `len` tasks before which there is at least the share of the work of all threads before `rank`.
@@ -132,5 +156,18 @@ mod tests {
     fn shares_are_cut_between_tasks() {
         assert_eq!(shares(&[5, 1, 1, 1, 4, 0], 3), [0..1, 1..4, 4..6]);
         assert_eq!(shares(&[], 2), [0..0, 0..0]);
+        assert_eq!(shares(&[0, 0], 2), [0..0, 0..2]);
+        assert_eq!(shares(&[3, 3, 2, 2, 3, 3], 4), [0..1, 1..3, 3..5, 5..6]);
+    }
+
+    #[test]
+    fn no_other_shares_have_a_smaller_largest_one() {
+        for seed in 1..200usize {
+            let sizes: Vec<_> = (1..8).map(|k| (seed * k * 7919) % 1009 % 10).collect();
+            let sum = |tasks: Range<usize>| sizes[tasks].iter().sum::<usize>();
+            let cuts = (0..=7).flat_map(|b| (0..=b).map(move |a| (a, b)));
+            let smallest = cuts.map(|(a, b)| sum(0..a).max(sum(a..b)).max(sum(b..7))).min();
+            assert_eq!(shares(&sizes, 3).into_iter().map(sum).max(), smallest, "{sizes:?}");
+        }
     }
 }
