@@ -2,8 +2,8 @@
 //!
 //! Each thread owns an equal number of consecutive nonzeros, its piece. It scales the y of the rows that begin in its
 //! piece and adds their products. The sum of a row that began in an earlier piece is the thread's carry, which the
-//! leader adds afterwards. If the matrix is nearly empty, all threads scale y first. Transposed, y is scaled first,
-//! then each product is added to the y of its column, atomically if there is more than one thread.
+//! leader adds afterwards. If many more rows begin in one piece than in others, all threads scale y first. Transposed,
+//! y is scaled first, then each product is added to the y of its column, atomically if there is more than one thread.
 //!
 //! Memory: a row index per nonzero (columns and values are those of CSR), and a carry per thread.
 //! Departure: SIMD within the nonzeros of a row.
@@ -12,7 +12,7 @@ use super::atomic::{AtomicAdd, SharedSums};
 use super::placement::{place, span};
 use super::prelude::*;
 use super::row_kernels::{Entries, dot};
-use super::rows::{part, scale, scale_if_nearly_empty, scale_on};
+use super::rows::{part, scale, scale_if, scale_on, scales_first};
 use crate::formats::coordinates::row_indices;
 
 pub const METHOD: Method = Method {
@@ -46,8 +46,10 @@ fn prepare<'a, T: AtomicAdd + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> 
             .with_notes(placed));
     }
     let mut carries = Carries::new(request);
+    let begun = (0..team.len()).map(|rank| rows_begun(&row_indices, csr.rows(), rank, team.len()));
+    let first = scales_first(csr, begun);
     Ok(multiplying(csr, bytes + carries.bytes(), move |operands, y| {
-        let beta = scale_if_nearly_empty(csr, team, operands.beta, y);
+        let beta = scale_if(first, team, operands.beta, y);
         carries.add_product(&row_indices, Entries::of(csr), Operands { beta, ..operands }, y);
     })
     .with_csr_bytes(csr.entry_bytes())
@@ -85,6 +87,14 @@ fn rows_of(row_indices: &[u32], piece: Range<usize>) -> impl Iterator<Item = (us
     })
 }
 
+/// Returns the rows that begin in the piece of thread `rank`, which writes them.
+pub fn rows_begun(row_indices: &[u32], rows: usize, rank: usize, threads: usize) -> Range<usize> {
+    let piece = part(row_indices.len(), rank, threads);
+    let first_row_from = |entry: usize| if entry == 0 { 0 } else { row_indices[entry - 1] as usize + 1 };
+    let end = if rank + 1 == threads { rows } else { first_row_from(piece.end) };
+    first_row_from(piece.start)..end
+}
+
 /// The carry of each thread: the sum of the row that began before the thread's piece.
 pub struct Carries<'a, T> {
     team: &'a Team,
@@ -105,16 +115,15 @@ impl<'a, T: Scalar + Lanes> Carries<'a, T> {
     /// Adds the product of entries in ascending order of their rows to βy.
     pub fn add_product(&mut self, row_indices: &[u32], entries: Entries<T>, operands: Operands<T>, y: &mut [T]) {
         let (rows, nnz, threads, isa) = (y.len(), row_indices.len(), self.team.len(), self.isa);
-        let first_row_from = |entry: usize| if entry == 0 { 0 } else { row_indices[entry - 1] as usize + 1 };
         let shared = DisjointMut::new(y);
         self.team.run_with(&mut self.carries, |rank, carry| {
             let piece = part(nnz, rank, threads);
-            let start = first_row_from(piece.start);
-            let end = if rank + 1 == threads { rows } else { first_row_from(piece.end) };
+            let begun = rows_begun(row_indices, rows, rank, threads);
+            let first_row = begun.start;
             // SAFETY: each row begins in one piece; rows after all entries belong to the last thread.
-            let y = unsafe { shared.range(start..end) };
+            let y = unsafe { shared.range(begun) };
             scale(operands.beta, y);
-            *carry = isa.run(Rows { row_indices, entries, piece, first_row: start, operands, y });
+            *carry = isa.run(Rows { row_indices, entries, piece, first_row, operands, y });
         });
         for rank in 1..threads {
             let start = part(nnz, rank, threads).start;

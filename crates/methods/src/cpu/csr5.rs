@@ -16,12 +16,13 @@
 //!   other rows. `scansum_offset` is therefore not needed.
 //! - The bit flags are stored step by step, as the masks that each step needs.
 //! - Rows are stored by a scalar loop over the flags of several steps, mostly without a branch at each step.
-//! - y is scaled by β just before the tiles that add to it are multiplied, or by all threads first if the matrix is
-//!   nearly empty. The original's driver clears y outside the timed product.
+//! - y is scaled by β just before the tiles that add to it are multiplied, or by all threads first if many more rows
+//!   start in the tiles of one thread than in those of others. The original's driver clears y outside the timed
+//!   product.
 
-mod format;
+pub mod format;
 mod kernel;
-mod shape;
+pub mod shape;
 
 use format::Chunk;
 use kernel::Tiles;
@@ -29,7 +30,7 @@ use shape::Shape;
 
 use super::prelude::*;
 use super::row_kernels::Piece;
-use super::rows::{part, scale_if_nearly_empty};
+use super::rows::{part, scale_if, scales_first};
 
 pub const METHOD: Method = Method {
     name: "csr5",
@@ -55,11 +56,12 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     });
     chunks[0].rows.start = 0;
     chunks[threads - 1].rows.end = csr.rows();
+    let first = scales_first(csr, chunks.iter().map(|chunk| chunk.rows.clone()));
     let tail = tiles * shape.nonzeros();
     let tail_rows = rows_from(csr, tail);
     let extra_bytes = chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>() + size_of_val(&tail_rows[..]);
     Ok(multiplying(csr, extra_bytes, move |Operands { alpha, x, beta }, y| {
-        let beta = scale_if_nearly_empty(csr, team, beta, y);
+        let beta = scale_if(first, team, beta, y);
         let operands = Operands { alpha, x, beta };
         let shared = DisjointMut::new(y);
         team.run_with(&mut chunks, |_, chunk| {

@@ -64,9 +64,6 @@ pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
     }
 }
 
-/// A matrix with this many times more rows than nonzeros is nearly empty: scaling y takes longer than its product.
-const NEARLY_EMPTY: usize = 4;
-
 /// Computes y ← βy on all threads of the team, each on an equal part of y.
 pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
     if beta != T::one() {
@@ -76,11 +73,18 @@ pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
     }
 }
 
-/// Computes y ← βy on all threads if the matrix is nearly empty, and returns the factor by which y must still be
-/// scaled. Methods that divide the nonzeros among the threads use this: each of their threads scales the rows that
-/// begin among its nonzeros, so a single thread could have to scale nearly all rows.
-pub fn scale_if_nearly_empty<T: Scalar>(csr: &Csr<T>, team: &Team, beta: T, y: &mut [T]) -> T {
-    if csr.rows() <= NEARLY_EMPTY * csr.nnz() {
+/// Methods that divide the nonzeros among the threads scale in each thread the y of the rows that begin among its
+/// nonzeros, which may be nearly all rows. Returns whether a thread would so have more than one and a half times the
+/// mean of the rows and nonzeros. Then all threads must scale y first. `begun` are the rows that begin in each share.
+pub fn scales_first<T>(csr: &Csr<T>, begun: impl ExactSizeIterator<Item = Range<usize>>) -> bool {
+    let threads = begun.len();
+    let most = begun.map(|rows| rows.len()).max().unwrap_or(0);
+    2 * (most * threads + csr.nnz()) > 3 * (csr.rows() + csr.nnz())
+}
+
+/// Computes y ← βy on all threads if `first`. Returns the factor by which y must still be scaled.
+pub fn scale_if<T: Scalar>(first: bool, team: &Team, beta: T, y: &mut [T]) -> T {
+    if !first {
         return beta;
     }
     scale_on(team, beta, y);
