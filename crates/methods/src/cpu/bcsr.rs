@@ -26,7 +26,7 @@ pub const METHOD: Method = Method {
     ..Method::new(Code::Cpu { parallel: true, f64: prepare, f32: prepare })
 };
 
-const BLOCKS: &[&str] = &["1x4", "2x1", "4x1", "8x1", "2x2", "3x3", "4x4", "6x6", "8x8"];
+pub const BLOCKS: &[&str] = &["1x4", "2x1", "4x1", "8x1", "2x2", "3x3", "4x4", "6x6", "8x8"];
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let threads = request.team.len();

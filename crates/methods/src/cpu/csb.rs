@@ -19,8 +19,8 @@
 //! for the rules gets smaller blocks (the original refuses it), and a matrix whose blocks would be nearly empty gets
 //! larger ones. The inner loop is scalar because neighbouring nonzeros may be in the same row.
 
-mod format;
-mod tasks;
+pub mod format;
+pub mod tasks;
 
 use format::Blocks;
 use tasks::{BlockLine, Schedule, Task, Work};

@@ -79,7 +79,7 @@ pub fn memory(extent: &Extent) -> u64 {
     ordering.max(extent.csr() + extent.vectors()) + pointers
 }
 
-struct CsrK<'a, T: Scalar> {
+pub struct CsrK<'a, T: Scalar> {
     csr: Cow<'a, Csr<T>>,
     /// The pointer array of each level, `sr_ptr` first.
     pointers: Vec<Vec<u32>>,
@@ -196,7 +196,7 @@ fn gather<T: Scalar>(values: &[T], from: &[u32], slots: &mut [T], team: &Team, s
 }
 
 impl<'a, T: Scalar + Lanes> CsrK<'a, T> {
-    fn new(csr: Cow<'a, Csr<T>>, pointers: Vec<Vec<u32>>) -> Self {
+    pub fn new(csr: Cow<'a, Csr<T>>, pointers: Vec<Vec<u32>>) -> Self {
         let prefetch = prefetching_pays(&csr);
         Self { csr, pointers, prefetch }
     }
@@ -206,7 +206,7 @@ impl<'a, T: Scalar + Lanes> CsrK<'a, T> {
     }
 
     /// Returns the first row of each super-row of a thread, and the end of its last super-row.
-    fn share(&self, rank: usize, threads: usize) -> &[u32] {
+    pub fn share(&self, rank: usize, threads: usize) -> &[u32] {
         let outermost = self.pointers.last().expect("k is at least 2");
         let mut groups = part(outermost.len() - 1, rank, threads);
         for pointers in self.pointers[1..].iter().rev() {

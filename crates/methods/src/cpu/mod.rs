@@ -18,6 +18,8 @@ pub mod dia;
 pub mod ell;
 pub mod hyb;
 pub mod kokkos_style;
+#[cfg(test)]
+mod many_cores;
 pub mod merge;
 pub mod merge_numa;
 pub mod mpi_merge;

@@ -23,6 +23,17 @@ pub struct Task {
     pub work: Work,
 }
 
+impl Task {
+    pub fn nonzeros<T: Scalar>(&self, blocks: &Blocks<T>, transpose: bool) -> usize {
+        let line = self.outputs.start >> blocks.log_beta;
+        let of_block = |k| blocks.nonzeros(transpose, line, k).len();
+        match &self.work {
+            Work::Blocks(range) => range.clone().map(of_block).sum(),
+            Work::Runs { nonzeros, .. } => nonzeros.iter().map(Range::len).sum(),
+        }
+    }
+}
+
 pub enum Work {
     Blocks(Range<usize>),
     Runs {
@@ -45,7 +56,7 @@ pub struct Schedule {
     pub lines: Vec<BlockLine>,
     pub temporaries: usize,
     /// The tasks that each thread owns. All shares have about the same number of nonzeros.
-    shares: Vec<Range<usize>>,
+    pub shares: Vec<Range<usize>>,
     /// The first task of each share that no thread has taken.
     next: Vec<CachePadded<AtomicUsize>>,
 }
@@ -74,7 +85,7 @@ impl Schedule {
                 cut_lines.push(BlockLine { outputs, temporaries: first_temporary..temporaries });
             }
         }
-        let sizes: Vec<_> = tasks.iter().map(|task| cutter.nonzeros(task)).collect();
+        let sizes: Vec<_> = tasks.iter().map(|task| task.nonzeros(blocks, transpose)).collect();
         let shares = shares(&sizes, threads);
         let next = shares.iter().map(|_| CachePadded::default()).collect();
         Self { tasks, lines: cut_lines, temporaries, shares, next }
@@ -133,15 +144,6 @@ impl<T: Scalar> Cutter<'_, T> {
         }
         pieces.push(start..per_line);
         pieces
-    }
-
-    fn nonzeros(&self, task: &Task) -> usize {
-        let line = task.outputs.start >> self.blocks.log_beta;
-        let of_block = |k| self.blocks.nonzeros(self.transpose, line, k).len();
-        match &task.work {
-            Work::Blocks(range) => range.clone().map(of_block).sum(),
-            Work::Runs { nonzeros, .. } => nonzeros.iter().map(Range::len).sum(),
-        }
     }
 
     /// Returns the task of a piece, or one for each row of quadrants if the piece is a single block that is too heavy.
