@@ -22,7 +22,7 @@ pub struct RecordedRow {
     pub name: Option<String>,
 }
 
-/// The columns that only some result files have, in the order of [`foreign::ADDED`].
+/// The columns that only some result files have, in the order of `foreign::ADDED`.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Added {
