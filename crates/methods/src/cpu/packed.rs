@@ -196,15 +196,16 @@ fn pack<T: Scalar + Lanes>(
     (windows, longest.concat())
 }
 
-/// Returns an upper bound of the bytes of the streams (bands of values with holes, or values with fewer
-/// holes and column indices), and of the temporary lists from which each thread packs a window.
+/// Returns an upper bound of the bytes of the streams (bands of values with holes, or values with fewer holes and
+/// column indices), and of the lists by which each thread packs a window. Values in another form are written twice.
 fn memory(extent: &Extent) -> u64 {
     let Extent { rows, nnz, longest, value, threads, .. } = *extent;
-    let per_entry = (value * 5 / 3 + 1).max(value * 6 / 5 + 8);
+    let per_entry = (value + 2).max(value * 6 / 5 + 6);
     let windows = (nnz / (threads * WINDOW_NONZEROS as u64)).clamp(1, WINDOWS_PER_THREAD as u64);
     let packing = (nnz / windows + threads * longest).min(nnz);
     let rows_packing = rows.min(threads * WINDOW_ROWS as u64);
-    nnz * per_entry + packing * (4 * value + 36) + 128 * rows_packing + (value + 1) * rows
+    let coding = if extent.word("values").is_some() { 4 * value + 24 } else { 0 };
+    nnz * per_entry + packing * (16 + coding) + 64 * rows_packing + (value + 12) * rows
 }
 
 /// Cuts the rows into windows that end near multiples of `nonzeros` nonzeros and have at most

@@ -255,8 +255,8 @@ fn exceed<const LANES: usize>(starts: &[u32; LANES], steps: usize, len: usize) -
     starts.iter().any(|&start| start as usize + steps > len)
 }
 
-/// Returns the index of the element of each lane in a step, if they begin at `starts`. If a number of elements is given,
-/// it is the index of one of them also in lanes that do not count.
+/// Returns the index of the element of each lane in a step, if they begin at `starts`. If a number of elements is
+/// given, it is the index of one of them also in lanes that do not count.
 #[inline(always)]
 fn at<const LANES: usize>(starts: &[u32; LANES], step: usize, len: Option<usize>) -> [u32; LANES] {
     let mut at = *starts;

@@ -1,8 +1,12 @@
 //! The methods on one matrix, ranked by their times.
 
-use super::kind::*;
-use crate::report::matched::fastest_by;
+use std::collections::BTreeSet;
+
+use super::series::{COMPARED_WITHIN, Series, name, varying};
+use crate::files::read::RecordedRow;
+use crate::report::matched::{fastest_by, matrix};
 use crate::report::means;
+use crate::report::names::label;
 use crate::row::Timing;
 use crate::row::contest::contest;
 use crate::row::paired::fastest;

@@ -4,7 +4,8 @@ pub(super) use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use serde::Deserialize;
 
-pub(super) use super::shown::{COMPARED_WITHIN, Series, Shown, name, note_on_choice, varying};
+pub(super) use super::series::{COMPARED_WITHIN, Series, name, varying};
+pub(super) use super::shown::{Shown, note_on_choice};
 use super::thinned;
 pub(super) use crate::files::read::RecordedRow;
 pub(super) use crate::report::chart::{self, Axis, BarSeries, Chart, Guide, Mark, Point};

@@ -17,6 +17,7 @@ mod rankings;
 mod recorded;
 mod roofline;
 mod scaling;
+mod series;
 mod shown;
 mod sizes;
 mod speedup;
@@ -40,7 +41,8 @@ use crate::files::read::RecordedRow;
 use crate::row::GroupKey;
 use kind::Kind;
 pub use recorded::Recorded;
-use shown::{Shown, varying};
+use series::varying;
+use shown::Shown;
 
 macro_rules! kinds {
     ($(#[$doc:meta])* $spec:ident { $($kind:ident in $module:ident,)* }) => {
