@@ -9,7 +9,8 @@
 use super::prelude::*;
 use super::register_blocks::prepared;
 use super::rows::balanced;
-use crate::formats::register_blocks::{self, fewest_bytes, shape};
+use crate::formats::block_fill::fewest_bytes;
+use crate::formats::register_blocks::{self, shape};
 
 pub const METHOD: Method = Method {
     name: "bcsr",

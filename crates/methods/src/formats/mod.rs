@@ -1,5 +1,6 @@
 //! Conversions of CSR that methods of both devices use.
 
+pub mod block_fill;
 pub mod coordinates;
 pub mod csr_k;
 pub mod diagonals;

@@ -8,8 +8,9 @@
 
 use super::cusparse;
 use crate::device::cusparse::{Algorithm, Order, SparseFormat};
+use crate::formats::block_fill::fewest_bytes;
 use crate::formats::fill;
-use crate::formats::register_blocks::{self, RegisterBlocks, Shape, fewest_bytes, pieces, shape};
+use crate::formats::register_blocks::{self, RegisterBlocks, Shape, pieces, shape};
 use crate::gpu::prelude::*;
 
 pub const METHOD: Method = Method {
