@@ -21,7 +21,7 @@ pub struct Inputs<T> {
     /// Whether the product is that of the transpose.
     pub transpose: bool,
     pub x: Vec<T>,
-    /// The values that the reference assumes for y before the product. With β = 0 they are NaN and not read.
+    /// The values that the reference assumes for y before the product. Empty with β = 0.
     pub y0: Vec<T>,
     /// The expected y after a product that started from `y0`, with its error bounds.
     pub reference: Reference,
@@ -88,7 +88,7 @@ impl<T: Scalar> Inputs<T> {
             Fill::Random => uniform(inputs, &mut random),
             Fill::Ones => vec![T::one(); inputs],
         };
-        let y0 = if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs, &mut random) };
+        let y0 = if beta == T::zero() { Vec::new() } else { uniform(outputs, &mut random) };
         Self {
             alpha,
             beta,
@@ -125,7 +125,7 @@ impl<T: Scalar> Inputs<T> {
     pub fn permuted(self, permutation: &Permutation) -> Self {
         Self {
             x: permutation.apply(&self.x),
-            y0: permutation.apply(&self.y0),
+            y0: if self.y0.is_empty() { self.y0 } else { permutation.apply(&self.y0) },
             reference: self.reference.permuted(permutation),
             chain: self.chain.map(|chain| chain.permuted(permutation)),
             ..self

@@ -4,6 +4,7 @@ use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::{Precision, Scalar};
+use spmv_matrix::system::caches;
 use spmv_matrix::verify::{ReferenceRow, RowSum};
 use spmv_methods::team::sweeps::Evictor;
 use spmv_results::metrics::compulsory_bytes;
@@ -16,6 +17,9 @@ pub const SMALL_OF_METHOD: u64 = 64 << 10;
 /// The memory for small allocations of a run on a device, which allocates whole pages and loads kernels.
 pub const SMALL_ON_DEVICE: u64 = 64 << 20;
 
+/// The size of the arrays on which bandwidth is measured, over that of all caches, at most. Larger ones do not change
+/// the rate.
+const SWEEPS_OVER_CACHES: u64 = 8;
 const REFERENCE: u64 = size_of::<ReferenceRow>() as u64;
 const COLUMN_SUM: u64 = size_of::<RowSum>() as u64;
 /// The size of an altered row of the reference with its index, in a tree.
@@ -26,22 +30,29 @@ pub fn footprint<T: Scalar>(csr: &Csr<T>) -> usize {
     compulsory_bytes(csr.rows(), csr.cols(), csr.nnz(), T::PRECISION) as usize
 }
 
-/// Returns the size of the arrays on which bandwidth is measured.
+/// Returns the size of the arrays on which the bandwidth of a device is measured.
 pub fn sweeps(extent: &Extent) -> u64 {
     extent.csr() + extent.vectors()
 }
 
+/// Returns the size of the arrays on which the bandwidth of the host is measured: that of a matrix and its vectors, if
+/// caches can change the rate.
+pub fn host_sweeps(footprint: u64) -> u64 {
+    footprint.min(SWEEPS_OVER_CACHES * caches::total_bytes(caches::all()))
+}
+
 /// Returns the size of a run's own arrays: vectors, reference, and what measures bandwidth and empties the caches.
 pub fn run(extent: &Extent, settings: &Settings) -> u64 {
-    // Four copies of x and a mark per element, two copies of y, and two references. An alteration may copy all rows of
-    // one.
-    let vectors =
-        2 * extent.vectors() + extent.inputs() * (2 * extent.value + 1) + extent.outputs() * (2 * REFERENCE + ALTERED);
+    // Four copies of x and a mark per element, y, its values before the product if that reads them, and two references.
+    // An alteration may copy all rows of one.
+    let old = if settings.beta == 0.0 { 0 } else { extent.outputs() * extent.value };
+    let references = extent.outputs() * (2 * REFERENCE + ALTERED);
+    let vectors = extent.vectors() + extent.inputs() * (3 * extent.value + 1) + old + references;
     let reference = if settings.transpose { extent.outputs() * COLUMN_SUM } else { 0 };
     let chain = if settings.chain() > 1 { extent.outputs() * (extent.value + 2 * REFERENCE) } else { 0 };
     let cold = settings.cache == CacheState::Cold;
     let evictor = if cold { Evictor::most_bytes() } else { 0 };
-    vectors + chain + reference.max(sweeps(extent) + evictor) + SMALL
+    vectors + chain + reference.max(host_sweeps(sweeps(extent)) + evictor) + SMALL
 }
 
 /// Returns the size of a matrix in f64 and of a run in this precision and order, with order and statistics.
@@ -75,16 +86,18 @@ mod tests {
         // bytes.
         let extent = Extent::announced(10, 20, 100, 1);
         assert_eq!((extent.csr(), extent.vectors()), (1244, 240));
-        // Two copies of x and y, two further x, a mark per element of x, two references and an altered one per element
-        // of y; sweeps over 1484 bytes.
+        // Four copies of x and a mark per element, one of y, two references and an altered one per element of y; sweeps
+        // over 1484 bytes.
         let settings = Settings::new(Protocol::MergeSpmv);
-        let run = 2 * 240 + 20 * 17 + 10 * (2 * 40 + 96) + 1484;
+        let run = 240 + 20 * 25 + 10 * (2 * 32 + 80) + 1484;
         assert_eq!(super::run(&extent, &settings), run + SMALL);
         let all = |precision| super::all(&extent, &settings, precision, Order::Natural);
         assert_eq!(all(Precision::F64), 1244 + run + SMALL);
         // The f32 copy (844 bytes) and half the vectors; the other terms stay.
-        let narrow = 844 + (240 + 20 * 9 + 10 * (2 * 40 + 96) + 844 + 120);
+        let narrow = 844 + (120 + 20 * 13 + 10 * (2 * 32 + 80) + 844 + 120);
         assert_eq!(all(Precision::F32), 1244 + narrow + SMALL);
+        // With β = 1, the values of y before the product.
+        assert_eq!(super::run(&extent, &Settings { beta: 1.0, ..settings }), run + 80 + SMALL);
     }
 
     #[test]

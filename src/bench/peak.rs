@@ -1,11 +1,12 @@
 //! The peak bandwidth that this machine reaches with these threads on a given number of bytes. The rates of
 //! products are compared with it.
 //!
-//! On the host there are two sweeps over three arrays that together are as large as the matrix and its vectors: the
-//! STREAM triad a = b + s·c, and a sum of all three arrays, which only reads, as an SpMV mostly does. Each counts
-//! 24 bytes per element, without the write-allocate traffic of the triad; the higher rate is the peak. Each thread
-//! sweeps its part several times per parallel region, so that the time to enter the region is negligible. On a GPU the
-//! peak is likewise the higher rate of a copy within its memory and a read-only sweep, on one buffer of that size.
+//! On the host there are two sweeps over three arrays that together are as large as the matrix and its vectors, but at
+//! most a multiple of the caches: the STREAM triad a = b + s·c, and a sum of all three arrays, which only reads, as an
+//! SpMV mostly does. Each counts 24 bytes per element, without the write-allocate traffic of the triad; the higher rate
+//! is the peak. Each thread sweeps its part several times per parallel region, so that the time to enter the region is
+//! negligible. On a GPU the peak is likewise the higher rate of a copy within its memory and a read-only sweep, on one
+//! buffer as large as the matrix and its vectors.
 
 use std::time::Duration;
 

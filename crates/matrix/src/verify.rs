@@ -68,8 +68,10 @@ pub struct ReferenceRow {
     exact: DoubleDouble,
     /// The error bound for c = 1.
     bound: f64,
-    likely: f64,
-    entries: f64,
+    /// The likely bound as a share of the other one. With the number of entries it takes 8 bytes: runs of very sparse
+    /// matrices need much of their memory for references.
+    likely_share: f32,
+    entries: u32,
 }
 
 /// The sums over the entries of a row or of a part of a row.
@@ -135,7 +137,7 @@ impl Reference {
     pub fn overflow<T: Scalar>(&self, change: f64) -> Option<usize> {
         let largest = (T::max_value().widen() - change) * T::UNIT_ROUNDOFF;
         let overflows = |row: &ReferenceRow| {
-            let sum = row.bound / (row.entries + 2.0);
+            let sum = row.bound / (f64::from(row.entries) + 2.0);
             sum.is_nan() || sum > largest
         };
         self.rows.par_iter().position_first(overflows)
@@ -264,32 +266,34 @@ impl RowSum {
         let roundings = self.entries + 2.0;
         let of = |size: f64| T::UNIT_ROUNDOFF * (size + (beta * old).abs());
         let usual = alpha.abs() * self.partial.max(self.squares.sqrt());
-        ReferenceRow {
-            exact: self.sum.scaled_plus(alpha, beta, old),
-            bound: roundings * (of(scaled) + underflow),
-            likely: roundings.sqrt() * of(usual) + roundings * underflow,
-            entries: self.entries,
-        }
+        let bounds = [roundings * (of(scaled) + underflow), roundings.sqrt() * of(usual) + roundings * underflow];
+        ReferenceRow::new(self.sum.scaled_plus(alpha, beta, old), bounds, self.entries as u32)
     }
 }
 
 impl ReferenceRow {
+    /// Creates a row of the exact sum, the bound and the likely bound, and the number of entries.
+    fn new(exact: DoubleDouble, [bound, likely]: [f64; 2], entries: u32) -> Self {
+        Self { exact, bound, likely_share: (likely / bound) as f32, entries }
+    }
+
+    /// Returns the bound and the likely bound.
+    fn bounds(&self) -> [f64; 2] {
+        [self.bound, self.bound * f64::from(self.likely_share)]
+    }
+
     /// Returns the row after changes of x, whose effects [`RowSum::changed`] has added up. The bound covers both the
     /// old and the new elements, so it may be wider than that of a newly computed reference.
     pub fn changed<T: Scalar>(self, alpha: T, change: RowSum) -> Self {
-        let change = RowSum { entries: self.entries, ..change }.row(alpha, T::zero(), 0.0);
-        Self {
-            exact: self.exact.plus(change.exact),
-            bound: self.bound + change.bound,
-            likely: self.likely + change.likely,
-            entries: self.entries,
-        }
+        let change = RowSum { entries: self.entries.into(), ..change }.row(alpha, T::zero(), 0.0);
+        let [[bound, likely], [more, likely_more]] = [self.bounds(), change.bounds()];
+        Self::new(self.exact.plus(change.exact), [bound + more, likely + likely_more], self.entries)
     }
 
     /// Returns the error divided by the bound and by the likely bound.
     fn ratios(&self, y: f64) -> [f64; 2] {
         let error = ((y - self.exact.high) - self.exact.low).abs();
-        [self.bound, self.likely].map(|bound| if error.is_nan() { f64::INFINITY } else { error / bound })
+        self.bounds().map(|bound| if error.is_nan() { f64::INFINITY } else { error / bound })
     }
 }
 

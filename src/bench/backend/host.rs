@@ -103,7 +103,7 @@ impl<'a, T: Scalar> Host<'a, T> {
             hash: None,
             threads: None,
             is_damaged: false,
-            sweeps: Sweeps::new(bench.team, footprint(csr)),
+            sweeps: Sweeps::new(bench.team, need::host_sweeps(footprint(csr) as u64) as usize),
             evictor: cold.then(|| Evictor::of(bench.team)),
             spare: None,
         }

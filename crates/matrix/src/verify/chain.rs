@@ -20,11 +20,13 @@ impl Reference {
             let (value, x) = (csr.values[k].widen(), &self.rows[csr.column_indices[k] as usize]);
             sum = sum.with_product(value, x.exact.high);
             sum.sum = sum.sum.add_product(value, x.exact.low);
-            bound += value.abs() * x.bound;
-            likely += value.abs() * x.likely;
+            let of_x = x.bounds();
+            bound += value.abs() * of_x[0];
+            likely += value.abs() * of_x[1];
         }
         let own = sum.row(alpha, T::zero(), 0.0);
         let factor = alpha.widen().abs();
-        ReferenceRow { bound: own.bound + factor * bound, likely: own.likely + factor * likely, ..own }
+        let [of_own, likely_of_own] = own.bounds();
+        ReferenceRow::new(own.exact, [of_own + factor * bound, likely_of_own + factor * likely], own.entries)
     }
 }
