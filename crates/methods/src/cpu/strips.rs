@@ -119,8 +119,8 @@ impl<T: Scalar> StripRows<'_, T> {
             let mut sums = V::zero();
             for column in 0..strip.width {
                 let place = strip.start + column * strip.stride;
-                prefetch(values.as_ptr().wrapping_add(place + PREFETCH_DISTANCE));
-                prefetch(columns.as_ptr().wrapping_add(place + PREFETCH_DISTANCE));
+                prefetch::<1>(values.as_ptr().wrapping_add(place + PREFETCH_DISTANCE));
+                prefetch::<1>(columns.as_ptr().wrapping_add(place + PREFETCH_DISTANCE));
                 let factors = V::gather(self.operands.x, columns, place);
                 sums = V::load(values, place).mul_add(factors, sums);
             }

@@ -80,13 +80,15 @@ where
     }
 }
 
-/// Prefetches the cache line at `pointer`, which need not be readable.
+/// Prefetches the cache line at `pointer`, which need not be readable, into the caches of this level and beyond.
 #[inline(always)]
-pub fn prefetch<T>(pointer: *const T) {
+pub fn prefetch<const LEVEL: u8>(pointer: *const impl Sized) {
     // SAFETY: a prefetch of any address is harmless; SSE is in the baseline.
     #[cfg(target_arch = "x86_64")]
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(pointer.cast());
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        let pointer = pointer.cast();
+        if LEVEL == 1 { _mm_prefetch::<_MM_HINT_T0>(pointer) } else { _mm_prefetch::<_MM_HINT_T1>(pointer) }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = pointer;

@@ -5,7 +5,7 @@
 //! `Isa::run_wide` chose its type.
 
 use super::factors::Factors;
-use super::source::{Any, Coded, Exact, Full, PREFETCH_DISTANCE, Same, Source};
+use super::source::{Any, Coded, Exact, Full, PREFETCH_DISTANCE, PREFETCH_LEVEL, Same, Source};
 use super::sums::{LANES, all_finite, exact_sums, store_lanes, store_lanes_of_block};
 use super::window::{Columns, Diagonal, MAX_HEIGHT, Segment, Slice, Window};
 use crate::cpu::prelude::*;
@@ -124,7 +124,8 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             }
         }
         for &(row, length) in &self.window.long_rows {
-            let sum = self.long_row::<V>(length as usize);
+            let length = length as usize;
+            let sum = if self.prefetch { self.long_row::<V, true>(length) } else { self.long_row::<V, false>(length) };
             self.operands.store(sum, &mut self.y[usize::from(row)]);
         }
     }
@@ -244,7 +245,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         let column = self.at.column + step * lanes;
         let factor = self.at.factor + step * HEIGHT * lanes;
         if PREFETCH {
-            prefetch(self.columns.as_ptr().wrapping_add(column + PREFETCH_DISTANCE));
+            prefetch::<PREFETCH_LEVEL>(self.columns.as_ptr().wrapping_add(column + PREFETCH_DISTANCE));
             self.factors.prefetch_after(factor);
         }
         // SAFETY: by COLUMNS the stream has a whole register of column indices, all within x.
@@ -310,20 +311,20 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     }
 
     #[inline(always)]
-    fn long_row<V: Vector<T>>(&mut self, length: usize) -> T {
+    fn long_row<V: Vector<T>, const PREFETCH: bool>(&mut self, length: usize) -> T {
         // SAFETY: no memory is read.
         let mut sums = [unsafe { V::zero() }; 2];
         let (steps, left) = (length / V::LANES, length % V::LANES);
         for pair in 0..steps / 2 {
             for (k, sum) in sums.iter_mut().enumerate() {
                 let sum = std::array::from_mut(sum);
-                self.step::<V, 1, false, false, false>(2 * pair + k, V::LANES, sum);
+                self.step::<V, 1, false, false, PREFETCH>(2 * pair + k, V::LANES, sum);
             }
         }
         let [first, second] = &mut sums;
         if steps % 2 == 1 {
             let sum = std::array::from_mut(second);
-            self.step::<V, 1, false, false, false>(steps - 1, V::LANES, sum);
+            self.step::<V, 1, false, false, PREFETCH>(steps - 1, V::LANES, sum);
         }
         self.advance::<1, false>(steps, V::LANES);
         if left > 0 {

@@ -111,7 +111,7 @@ impl<'a, T: Scalar, const LANES: usize> Writer<'a, T, LANES> {
             // not fetch them in advance.
             let end = ahead + (to.len() - before) * part.height;
             for value in (ahead..end).step_by(LANES) {
-                prefetch(self.csr.values().as_ptr().wrapping_add(value));
+                prefetch::<1>(self.csr.values().as_ptr().wrapping_add(value));
             }
             ahead = end;
         }
