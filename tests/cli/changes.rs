@@ -16,6 +16,7 @@ const METHODS_IN: &str = "crates/methods/src";
 /// Returns the lines of a file that are not comments, without its tests.
 fn code(path: &Path) -> Option<String> {
     let text = fs::read_to_string(Path::new(ROOT).join(path)).ok()?;
+    let text = text.replace("#[cfg(test)]\nmod tests;", "");
     let own = text.split("#[cfg(test)]").next().unwrap_or_default();
     let is_code = |line: &&str| !line.trim_start().starts_with("//");
     Some(own.lines().filter(is_code).collect::<Vec<_>>().join("\n"))
@@ -28,7 +29,8 @@ fn names<'t>(text: &'t str, before: &'t str) -> impl Iterator<Item = &'t str> {
     rests.filter_map(move |rest| rest.split(|c| !is_of_name(c)).next())
 }
 
-/// Returns the files that a file uses: modules beside it, formats, kernels of its own, and what these include.
+/// Returns the files that a file uses: its modules and those beside it, formats, kernels of its own, and what these
+/// include.
 fn used(path: &Path, text: &str) -> Vec<PathBuf> {
     let folder = path.parent().unwrap();
     let module = |name: &str| folder.join(format!("{name}.rs"));
@@ -37,6 +39,7 @@ fn used(path: &Path, text: &str) -> Vec<PathBuf> {
     let stem = path.file_stem().unwrap().to_str().unwrap();
     let mut used: Vec<_> = names(text, "super::").map(module).collect();
     used.extend(names(text, "formats::").map(format));
+    used.extend(names(text, "\nmod ").map(|name| folder.join(stem).join(format!("{name}.rs"))));
     used.extend(included.map(|name| folder.join(name)));
     if folder.ends_with("gpu") {
         used.push(format!("cuda/{stem}.cu").into());
