@@ -64,7 +64,7 @@ pub fn measure_on_ranks<T: Sent>(
         matrix,
         share,
         x: inputs.x[owned].to_vec(),
-        y: inputs.y0.clone(),
+        y: vec![T::nan(); matrix.partition.stored(ranks.rank()).len()],
         steps: Rc::new(Steps::new(bench.clock)),
         sweeps: Sweeps::new(bench.team, system::cache_bytes() as usize / ranks.count()),
     };
@@ -74,8 +74,7 @@ pub fn measure_on_ranks<T: Sent>(
 /// Returns the complete x, this rank's part of y0, and its reference. The number of ranks changes no value.
 fn inputs<T: Sent>(bench: &Bench, ranks: &Ranks, matrix: &Distributed, share: &Csr<T>) -> Inputs<T> {
     let all = Inputs::without_reference(bench.settings, matrix.shape.rows, matrix.shape.cols);
-    let stored = matrix.partition.stored(ranks.rank());
-    let y0 = if all.y0.is_empty() { vec![T::nan(); stored.len()] } else { all.y0[stored].to_vec() };
+    let y0 = all.y0.get(matrix.partition.stored(ranks.rank())).unwrap_or_default().to_vec();
     let sums = sums(ranks, matrix, share, &all.x);
     let reference = Reference::of_sums(&sums, all.alpha, all.beta, &y0);
     Inputs { y0, reference, ..all }
