@@ -3,12 +3,9 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::rows::Rows;
+use super::rows::{BLOCK_FILL, Rows};
 use super::window::MAX_HEIGHT;
 use spmv_matrix::Csr;
-
-/// A row joins the block above it if at least this fraction of the block's slots still contains nonzeros: 17 / 20.
-const BLOCK_FILL: (usize, usize) = (17, 20);
 
 #[derive(Clone, Copy)]
 pub struct Block {
@@ -109,7 +106,8 @@ impl Blocks {
         let nonzeros = row.end - csr.row_offsets()[first] as usize;
         let below = &csr.column_indices()[row];
         if self.columns(csr, block) != below {
-            let most = nonzeros * BLOCK_FILL.1 / (BLOCK_FILL.0 * (block.height() + 1));
+            let (part, whole) = (BLOCK_FILL.0 as usize, BLOCK_FILL.1 as usize);
+            let most = nonzeros * whole / (part * (block.height() + 1));
             return self.unite(csr, block, below, most);
         }
         if block.holes {

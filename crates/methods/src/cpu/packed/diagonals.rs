@@ -1,11 +1,13 @@
 //! The diagonals of slices of consecutive rows, and whether they are few enough for a band.
 
-use std::collections::HashMap;
 use std::mem::swap;
 use std::ops::Range;
 
 use super::window::Diagonal;
 use spmv_matrix::Csr;
+
+/// The number of lists that are compared with that of a slice: the last ones.
+const COMPARED: usize = 8;
 
 #[derive(Default)]
 pub struct Diagonals {
@@ -15,7 +17,7 @@ pub struct Diagonals {
     repeated: bool,
     merged: Vec<Diagonal>,
     /// The position of each list in the window's `diagonals`.
-    lists: HashMap<Vec<Diagonal>, Range<usize>>,
+    lists: Vec<Range<usize>>,
     last: Range<usize>,
 }
 
@@ -91,14 +93,15 @@ impl Diagonals {
         true
     }
 
-    /// Returns the position of the last slice's list in `all`, and appends the list if it is new.
+    /// Returns the position of the last slice's list in `all`, and appends the list unless it is one of the last.
     pub fn list_in(&mut self, all: &mut Vec<Diagonal>) -> Range<usize> {
         if !self.repeated {
-            let known = self.lists.get(&self.of_slice).cloned();
+            let mut lists = self.lists.iter().rev().take(COMPARED);
+            let known = lists.find(|list| all[(*list).clone()] == self.of_slice).cloned();
             self.last = known.unwrap_or_else(|| {
                 let list = all.len()..all.len() + self.of_slice.len();
                 all.extend(&self.of_slice);
-                self.lists.insert(self.of_slice.clone(), list.clone());
+                self.lists.push(list.clone());
                 list
             });
         }

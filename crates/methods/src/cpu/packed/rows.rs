@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use crate::cpu::prelude::*;
 
+/// A row joins the block above it if at least this fraction of the block's slots still contains nonzeros: 17 / 20.
+pub const BLOCK_FILL: (u32, u32) = (17, 20);
 /// Rows shorter than this do not become part of a block.
 const BLOCK_WIDTH: u32 = 4;
 
@@ -78,11 +80,23 @@ impl Rows {
         let columns = self.first_columns.windows(2).zip(self.last_columns.windows(2));
         let flags = self.alike[1..].iter_mut().zip(&mut self.shifted[1..]);
         for ((lengths, (firsts, lasts)), (alike, shifted)) in lengths.zip(columns).zip(flags) {
-            let (widest, narrowest) = (lengths[0].max(lengths[1]), lengths[0].min(lengths[1]));
-            // If the lengths differ more, a block of the two would not be filled well enough.
-            let fills = (widest <= longest) & (widest - narrowest <= widest / 3);
-            *alike = fills & (lengths[1] >= BLOCK_WIDTH) & ((firsts[0] == firsts[1]) | (lasts[0] == lasts[1]));
+            let [above, below] = [lengths[0], lengths[1]];
+            // The ends that only one of the rows has.
+            let only_above = u32::from(firsts[0] < firsts[1]) + u32::from(lasts[0] > lasts[1]);
+            let only_below = u32::from(firsts[1] < firsts[0]) + u32::from(lasts[1] > lasts[0]);
+            let fills = may_fill(above, below, only_below) & may_fill(below, above, only_above);
+            let are_packed = (above <= longest) & (below <= longest);
+            *alike = fills & are_packed & (below >= BLOCK_WIDTH) & (only_above + only_below <= 1);
             *shifted = (firsts[1].wrapping_sub(firsts[0]) == 1) | (lasts[1].wrapping_sub(lasts[0]) == 1);
         }
     }
+}
+
+/// Whether a block of two rows of these lengths could be filled well enough if the other one has at least so many
+/// columns that this one does not have. Products may wrap beyond 2^26 nonzeros, which at most costs a block.
+#[inline(always)]
+fn may_fill(this: u32, other: u32, only_other: u32) -> bool {
+    let (part, whole) = BLOCK_FILL;
+    let columns = this.wrapping_add(only_other);
+    (2 * part).wrapping_mul(columns) <= whole.wrapping_mul(this.wrapping_add(other))
 }

@@ -1,5 +1,6 @@
 //! A packed window: the streams that the kernels read from front to back.
 
+use std::iter::repeat_n;
 use std::ops::Range;
 
 use super::factors::Factors;
@@ -56,7 +57,7 @@ pub struct Band {
     pub diagonals: Range<usize>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diagonal {
     /// The column index minus the row index.
     pub offset: i32,
@@ -115,25 +116,25 @@ impl<T> Window<T> {
     }
 
     /// Adds a slice of blocks with these first rows and widths, the widest first, and returns the sum of the widths.
-    pub fn add_slice<const LANES: usize>(&mut self, all: impl ExactSizeIterator<Item = (u16, usize)>) -> usize {
-        let (mut rows, mut widths, blocks) = ([0; LANES], [0; LANES], all.len());
-        for ((row, width), block) in rows.iter_mut().zip(&mut widths).zip(all) {
-            (*row, *width) = block;
+    pub fn add_slice<const LANES: usize>(&mut self, all: impl ExactSizeIterator<Item = (u16, usize)> + Clone) -> usize {
+        let mut widths = [0; LANES];
+        let mut sum = 0;
+        let mut consecutive = all.len() == LANES;
+        let (first, steps) = all.clone().next().unwrap_or_default();
+        for ((width, expected), (row, of_block)) in widths.iter_mut().zip(first..).zip(all.clone()) {
+            *width = of_block;
+            sum += of_block;
+            consecutive &= row == expected;
         }
-        let (full, steps) = (widths[LANES - 1], widths[0]);
-        let mut lanes = blocks;
-        for step in full..steps {
-            while widths[lanes - 1] <= step {
-                lanes -= 1;
-            }
-            self.lanes.push(lanes as u8);
+        for lanes in (1..LANES).rev() {
+            let steps = widths[lanes - 1] - widths[lanes];
+            self.lanes.extend(repeat_n(lanes as u8, steps));
         }
-        let consecutive = blocks == LANES && rows.iter().zip(rows[0]..).all(|(&row, expected)| row == expected);
+        let full = widths[LANES - 1];
         let (full, partial) = (full as u32, (steps - full) as u32);
-        self.slices.push(Slice { full, partial, blocks: blocks as u8, consecutive });
-        self.block_rows.extend_from_slice(&rows);
-        self.block_rows.truncate(self.block_rows.len() - LANES + blocks);
-        widths.iter().sum()
+        self.slices.push(Slice { full, partial, blocks: all.len() as u8, consecutive });
+        self.block_rows.extend(all.map(|(row, _)| row));
+        sum
     }
 
     /// Makes a segment of the slices that are in none, if there are any.

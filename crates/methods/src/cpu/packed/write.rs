@@ -51,6 +51,18 @@ struct Part<'a> {
 /// The type in which column indices are stored.
 trait Stored: Copy + Default {
     fn of(column: u32, base: u32) -> Self;
+
+    /// Stores a register of columns: those of `all` with these indices.
+    ///
+    /// # Safety
+    /// They are in `all`, and `to` has room for a register.
+    #[inline(always)]
+    unsafe fn store<const LANES: usize>(all: &[u32], indices: &[u32; LANES], base: u32, to: *mut Self) {
+        for (lane, &k) in indices.iter().enumerate() {
+            // SAFETY: the caller guarantees it.
+            unsafe { to.add(lane).write(Self::of(*all.get_unchecked(k as usize), base)) };
+        }
+    }
 }
 
 impl Stored for u16 {
@@ -58,6 +70,15 @@ impl Stored for u16 {
     fn of(column: u32, base: u32) -> Self {
         // In lanes that do not count, the column may be of another row, below the base.
         column.wrapping_sub(base) as u16
+    }
+
+    /// Reads are volatile, so that compilers do not choose the instruction that gathers: it takes half as long again.
+    #[inline(always)]
+    unsafe fn store<const LANES: usize>(all: &[u32], indices: &[u32; LANES], base: u32, to: *mut Self) {
+        for (lane, &k) in indices.iter().enumerate() {
+            // SAFETY: the caller guarantees it.
+            unsafe { to.add(lane).write(Self::of(all.as_ptr().add(k as usize).read_volatile(), base)) };
+        }
     }
 }
 
@@ -98,12 +119,13 @@ impl<'a, T: Scalar, const LANES: usize> Writer<'a, T, LANES> {
             let starts = self.column_starts(&part);
             let clamp = exceed(&starts, part.steps.len(), all.len());
             for (step, lanes) in part.steps.all::<LANES>() {
-                let at = at(&starts, step, clamp.then_some(all.len()));
                 // SAFETY: a whole register is written. These are indices of columns, as `exceed` has checked.
                 unsafe {
                     let to = add::<I, LANES>(&mut to, lanes);
-                    for (lane, k) in at.into_iter().enumerate() {
-                        to.add(lane).write(I::of(*all.get_unchecked(k as usize), base));
+                    if clamp {
+                        I::store(all, &at(&starts, step, all.len()), base, to);
+                    } else {
+                        I::store(all.get_unchecked(step..), &starts, base, to);
                     }
                 }
             }
@@ -141,7 +163,7 @@ impl<'a, T: Scalar, const LANES: usize> Writer<'a, T, LANES> {
                 let (unions, present) = self.blocks.unions();
                 let starts = self.column_starts(&part);
                 for (step, lanes) in part.steps.all::<LANES>() {
-                    let present = at(&starts, step, Some(unions.len())).map(|k| present[k as usize]);
+                    let present = at(&starts, step, unions.len()).map(|k| present[k as usize]);
                     for (r, starts) in rows.iter_mut().enumerate() {
                         let mask = mask_of(present, r) & Mask::MAX >> (MAX_LANES - lanes);
                         place::<T, V, LANES>(values, starts, mask, filler, lanes, to);
@@ -255,17 +277,15 @@ fn exceed<const LANES: usize>(starts: &[u32; LANES], steps: usize, len: usize) -
     starts.iter().any(|&start| start as usize + steps > len)
 }
 
-/// Returns the index of the element of each lane in a step, if they begin at `starts`. If a number of elements is
-/// given, it is the index of one of them also in lanes that do not count.
+/// Returns the index of the element of each lane in a step, if they begin at `starts`; also in lanes that do not count,
+/// that of one of `len` elements.
 #[inline(always)]
-fn at<const LANES: usize>(starts: &[u32; LANES], step: usize, len: Option<usize>) -> [u32; LANES] {
+fn at<const LANES: usize>(starts: &[u32; LANES], step: usize, len: usize) -> [u32; LANES] {
+    assert!(len > 0, "a step has elements");
     let mut at = *starts;
-    at.iter_mut().for_each(|k| *k += step as u32);
-    if let Some(len) = len {
-        assert!(len > 0, "a step has elements");
-        for k in &mut at {
-            *k = if (*k as usize) < len { *k } else { len as u32 - 1 };
-        }
+    for k in &mut at {
+        *k += step as u32;
+        *k = if (*k as usize) < len { *k } else { len as u32 - 1 };
     }
     at
 }
@@ -283,10 +303,16 @@ fn interleave<T: Scalar, V: Vector<T>, const LANES: usize>(
     let clamp = exceed(&rows[rows.len() - 1], steps.len(), values.len());
     for (step, lanes) in steps.all::<LANES>() {
         for starts in rows {
-            let at = at(starts, step, clamp.then_some(values.len()));
             // SAFETY: a whole register is written, of `LANES` values, as `run` checks. These are indices of values, as
             // `exceed` has checked.
-            unsafe { V::gather(values, &at, 0).store(add::<T, LANES>(to, lanes)) };
+            unsafe {
+                let values = if clamp {
+                    V::gather(values, &at(starts, step, values.len()), 0)
+                } else {
+                    V::gather(values.get_unchecked(step..), starts, 0)
+                };
+                values.store(add::<T, LANES>(to, lanes));
+            }
         }
     }
 }
@@ -303,7 +329,7 @@ fn place<T: Scalar, V: Vector<T>, const LANES: usize>(
 ) {
     // SAFETY: a whole register is written, of `LANES` values, as `run` checks. `at` returns indices of values.
     unsafe {
-        let values = V::gather(values, &at(starts, 0, Some(values.len())), 0);
+        let values = V::gather(values, &at(starts, 0, values.len()), 0);
         values.select(V::splat(filler), mask).store(add::<T, LANES>(to, lanes));
     }
     for (lane, start) in starts.iter_mut().enumerate() {
