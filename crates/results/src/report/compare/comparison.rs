@@ -1,6 +1,6 @@
 //! The pairs of two files and their means: for each method, and over all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use anyhow::{Error, Result};
 
@@ -32,7 +32,8 @@ impl<'a> Comparison<'a> {
     /// Returns an error if the files were measured in different ways, or if no rows can be paired.
     pub fn of(a: Compared<'a>, b: Compared<'a>, in_turns: bool) -> Result<Self> {
         let pairs = pairs(&a, &b, in_turns).map_err(Error::msg)?;
-        let keys: BTreeSet<_> = pairs.iter().map(|pair| pair.key.without_matrix()).collect();
+        let keys: HashSet<_> = pairs.iter().map(|pair| pair.key.without_matrix()).collect();
+        let keys = BTreeSet::from_iter(keys);
         let changed: Vec<_> = pairs.iter().filter_map(|pair| Some((pair.key, pair.change.clone()?))).collect();
         let overall = Mean::of(&changed);
         let methods = grouped(changed, |(key, _)| key.without_matrix()).into_iter();

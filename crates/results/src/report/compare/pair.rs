@@ -135,7 +135,8 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn of(side: &Compared<'a>) -> Result<Self, String> {
-        let mut rows = Self::default();
+        let measured = HashMap::with_capacity(side.lines.len());
+        let mut rows = Self { measured, ..Self::default() };
         for line in side.lines {
             let key = Key::of(line);
             if key.method.is_empty() {

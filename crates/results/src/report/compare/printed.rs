@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
 
 use super::change::Judgement::{self, Faster, Slower};
@@ -92,8 +92,8 @@ impl Comparison<'_> {
     /// Groups losses. A group contains the labels of methods, or the names of matrices where all methods are missing.
     fn groups<'l>(&self, losses: &[Loss<'l>]) -> BTreeMap<Group<'l>, BTreeSet<String>> {
         let both = || self.pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some());
-        let matrices: BTreeSet<_> = both().map(|pair| pair.key.matrix).collect();
-        let methods: BTreeSet<_> = both().map(|pair| pair.key.without_matrix()).collect();
+        let matrices: HashSet<_> = both().map(|pair| pair.key.matrix).collect();
+        let methods: HashSet<_> = both().map(|pair| pair.key.without_matrix()).collect();
         let mut groups = BTreeMap::<_, BTreeSet<_>>::new();
         for (key, other) in losses {
             let (label, status) = (key.label(&self.keys), status(*other));
